@@ -1,0 +1,66 @@
+# `make` alone prints the targets. Everything runs from .venv, which every target sets up when it is missing or stale.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+# Runs a command as root: directly, or by sudo for everybody else.
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup check format test bench constraints clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## create .venv with everything that the other targets need
+
+# A machine without python3 or its venv module is helped by apt-get where there is one.
+$(READY): pyproject.toml constraints.txt
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { \
+		if ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then \
+			command -v apt-get >/dev/null || { echo "setup: $(PYTHON) with its venv module is needed; install it first" >&2; exit 1; }; \
+			echo "setup: $(PYTHON) cannot create virtual environments; installing python3-venv with apt-get"; \
+			$(AS_ROOT) apt-get update -qq; \
+			$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends python3-venv >/dev/null || exit 1; \
+		fi; \
+		$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+			echo "setup: Python 3.11 or newer is needed and $(PYTHON) is $$($(PYTHON) --version); try make setup PYTHON=python3.12" >&2; exit 1; }; \
+		echo "setup: creating $(VENV) with $$($(PYTHON) --version)"; \
+		$(PYTHON) -m venv --clear $(VENV); \
+	}
+	@echo "setup: installing towerhall and its tools into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[server,dev]'
+	@touch $@
+
+check: $(READY) ## formatting, lint, types and import directions
+	@echo "check: ruff format" && $(BIN)/ruff format --check .
+	@echo "check: ruff check" && $(BIN)/ruff check .
+	@echo "check: mypy" && $(BIN)/mypy
+	@echo "check: import directions" && $(BIN)/lint-imports --no-logo
+
+format: $(READY) ## format the code and repair what ruff can repair
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+test: $(READY) ## all tests
+	@$(BIN)/python -m pytest -n 2
+
+bench: $(READY) ## measure; BENCH_JSON=FILE also writes the numbers to FILE
+	@$(BIN)/python -m tests.bench
+
+# uv lives in a throw-away environment: nothing else here needs it. Needs no .venv: stale pins may be why there is none.
+constraints: ## resolve constraints.txt anew from pyproject.toml
+	@tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
+		$(PYTHON) -m venv "$$tmp/venv" && \
+		"$$tmp/venv/bin/python" -m pip install --quiet --disable-pip-version-check uv && \
+		"$$tmp/venv/bin/uv" pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
+			--extra server --extra dev pyproject.toml > "$$tmp/constraints.txt" && \
+		cp "$$tmp/constraints.txt" constraints.txt
+	@echo "constraints: $$(wc -l < constraints.txt) pins"
+
+clean: ## remove .venv, caches and build results
+	@rm -rf $(VENV) dist build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

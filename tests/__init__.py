@@ -1,0 +1,1 @@
+"""All tests. A package, so that tests may share their builders."""
