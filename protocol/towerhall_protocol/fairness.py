@@ -1,0 +1,100 @@
+"""Shuffles and dice that anyone can check afterwards.
+
+The server commits to a secret before anyone sits; clients add nonces, sealed before they are
+opened; every random act of the game is a fixed function of both. This file is the whole recipe,
+free of I/O and of any library beyond SHA-256 and HMAC, so that it is easy to write again in
+another language. `protocol/vectors` and the tests pin its results.
+"""
+
+import hmac
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from struct import iter_unpack, pack
+from typing import Any, Protocol, TypeVar
+
+SECRET_BYTES = 32
+NONCE_BYTES = 32
+UID_BYTES = 16
+NO_NONCE = bytes(NONCE_BYTES)
+"""Stands in for the nonce of a bot, or of a client that gave none."""
+
+_WORDS = 1 << 32
+
+
+class Sortable(Protocol):
+    """Anything that can be put in order: card ids, in practice."""
+
+    def __lt__(self, other: Any, /) -> bool: ...
+
+
+Item = TypeVar("Item", bound=Sortable)
+
+
+def commitment(uid: bytes, secret: bytes) -> bytes:
+    """What the server publishes when the room is created: it can no longer change the secret."""
+    return sha256(b"towerhall/1/commit\0" + _sized(uid, UID_BYTES) + _secret(secret)).digest()
+
+
+def nonce_hash(uid: bytes, nonce: bytes) -> bytes:
+    """What a client shows while sitting down: it can no longer change its nonce."""
+    return sha256(
+        b"towerhall/1/nonce\0" + _sized(uid, UID_BYTES) + _sized(nonce, NONCE_BYTES)
+    ).digest()
+
+
+def game_seed(secret: bytes, uid: bytes, deal: int, nonces: Sequence[bytes]) -> bytes:
+    """The seed of one deal, from the server's secret and one nonce per seat, in seat order."""
+    message = b"".join(
+        (
+            b"towerhall/1/seed\0",
+            _sized(uid, UID_BYTES),
+            pack(">IB", deal, len(nonces)),
+            *(_sized(nonce, NONCE_BYTES) for nonce in nonces),
+        )
+    )
+    return hmac.digest(_secret(secret), message, "sha256")
+
+
+class Act:
+    """One random act of a game (a shuffle, a die): numbers read from its own stream of words."""
+
+    def __init__(self, seed: bytes, number: int) -> None:
+        self._prefix = seed + pack(">I", number)
+        self._block = 0
+        self._words: list[int] = []
+
+    def below(self, bound: int) -> int:
+        """A number 0..bound-1, each equally likely: words that would favour some are skipped."""
+        if not 1 <= bound <= _WORDS:
+            raise ValueError(f"bound must be 1..2^32, not {bound}")
+        limit = _WORDS - _WORDS % bound
+        while True:
+            word = self._next_word()
+            if word < limit:
+                return word % bound
+
+    def shuffle(self, items: Iterable[Item]) -> list[Item]:
+        """The items in random order. They are sorted first, so only the set of them matters."""
+        cards = sorted(items)
+        for last in range(len(cards) - 1, 0, -1):
+            pick = self.below(last + 1)
+            cards[last], cards[pick] = cards[pick], cards[last]
+        return cards
+
+    def _next_word(self) -> int:
+        if not self._words:
+            digest = sha256(self._prefix + pack(">I", self._block)).digest()
+            self._words = [word for (word,) in iter_unpack(">I", digest)][::-1]
+            self._block += 1
+        return self._words.pop()
+
+
+def _secret(secret: bytes) -> bytes:
+    return _sized(secret, SECRET_BYTES)
+
+
+def _sized(value: bytes, size: int) -> bytes:
+    # A field of another length would let two different inputs run together into the same bytes.
+    if len(value) != size:
+        raise ValueError(f"expected {size} bytes, got {len(value)}")
+    return value
