@@ -1,0 +1,1 @@
+"""The Towerhall server: games, rooms, the event log and the gateway."""

@@ -1,0 +1,176 @@
+"""What a game is: a handful of pure functions over immutable data.
+
+A game folder under `games/` builds one `Game` and names it `GAME`; it is found by discovery. None
+of its functions reads a clock, draws randomness, does I/O or changes an argument: all chance is a
+function of the seed that `start` puts into the state. Whatever holds for every game is written as
+a law in `tests/games/laws.py`, so a new game is checked the moment its folder exists.
+
+No rule of any particular game may live here.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, Generic, Literal, NewType, TypeAlias, TypeVar, get_args, get_origin
+
+import msgspec
+
+from towerhall_protocol.document import Document
+from towerhall_protocol.offers import Offer
+
+Seat = NewType("Seat", int)
+Viewer: TypeAlias = Seat | None
+"""Who looks: a seat, or `None` for a spectator."""
+
+COPY_MARK = "+"
+"""Ends the id of a second copy. Documents that differ only in such marks mean the same outcome."""
+
+
+class Rejected(msgspec.Struct, frozen=True):
+    """A refused command. Codes are stable; `rule` is a section of the game's `RULES.md`."""
+
+    code: str
+    rule: str
+    params: Mapping[str, int | str] = {}
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """One way to be refused: where the rule stands, and what to tell a person in English."""
+
+    rule: str
+    hint: str
+
+
+class Result(msgspec.Struct, frozen=True):
+    """How a game ended: a score and a place for every seat; equal places share."""
+
+    scores: tuple[int, ...]
+    places: tuple[int, ...]
+
+    @property
+    def winners(self) -> tuple[Seat, ...]:
+        return tuple(Seat(seat) for seat, place in enumerate(self.places) if place == 1)
+
+
+def rank(scores: tuple[int, ...]) -> Result:
+    """Highest score first; equal scores share a place and leave the next ones free (1, 1, 3)."""
+    return Result(scores, tuple(1 + sum(other > score for other in scores) for score in scores))
+
+
+State = TypeVar("State")
+Event = TypeVar("Event")
+Bot: TypeAlias = Callable[[Document, tuple[Offer, ...], bytes], dict[str, object]]
+"""A policy: sees what its seat sees, and picks a command with the given entropy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Game(Generic[State, Event]):
+    """The interface between a game and everything else."""
+
+    name: str
+    version: int
+    """Of the rules: a running game finishes under the version that it began with."""
+    seats: range
+    """The numbers of players that it can be played by."""
+    options_type: type[msgspec.Struct]
+    presets: Mapping[str, msgspec.Struct]
+    state_type: type[State]
+    event_type: Any
+    """The union of all events, for decoding."""
+    reasons: Mapping[str, Reason]
+    """Every code that `decide` can refuse with."""
+
+    start: Callable[[Any, int, bytes], State]
+    """(options, seats, seed): the table before anything happened. The only way in for chance."""
+    setup: Callable[[State], tuple[Event, ...]]
+    """What happens first, up to the first choice."""
+    decide: Callable[[State, Seat, object], tuple[Event, ...] | Rejected]
+    """What a command leads to, up to the next real choice; forced steps are marked events."""
+    fold: Callable[[State, Event], State]
+    facts: Callable[[Event], tuple[object, ...]]
+    """The public part of an event: its name, then the fields on its allow-list."""
+    view: Callable[[State, Viewer], dict[str, object]]
+    to_act: Callable[[State], tuple[Seat, ...]]
+    """The seats that have a choice now; nobody once the game is over."""
+    offers: Callable[[State, Seat], tuple[Offer, ...]]
+    timeout: Callable[[State, Seat], dict[str, object]]
+    """The command that stands in for a seat whose time is up."""
+    result: Callable[[State], Result | None]
+    resample: Callable[[State, bytes], State]
+    """Another state that no viewer can tell from this one. For tests and for bots that sample."""
+    bots: Mapping[str, Bot]
+    """Policies by name. Each of `LEVELS` is among them."""
+
+    slow_commands: frozenset[str] = frozenset()
+    """Commands whose `decide` may search for up to a second: to be run off the event loop."""
+
+    def play(self, state: State, events: Iterable[Event]) -> State:
+        return reduce(self.fold, events, state)
+
+
+LEVELS = ("easy", "medium", "hard")
+AnyGame: TypeAlias = Game[Any, Any]
+
+STANDARD = "standard"
+"""The preset that every game has: its default options."""
+BAD_COMMAND = "bad_command"
+BAD_OPTIONS = "bad_options"
+"""The two codes that every game has among its `reasons`."""
+DETAIL_LENGTH = 120
+"""Details that may quote a stranger's input are cut to this."""
+
+
+class OptionField(msgspec.Struct, frozen=True):
+    """One option as a lobby needs it to draw its form."""
+
+    values: tuple[object, ...]
+    default: object
+
+
+def option_fields(options_type: type[msgspec.Struct]) -> dict[str, OptionField]:
+    """The options that a game understands, with their values and defaults."""
+    return {
+        field.name: OptionField(_values(field.type), field.default)
+        for field in msgspec.structs.fields(options_type)
+    }
+
+
+def _values(kind: Any) -> tuple[object, ...]:
+    if kind is bool:
+        return (False, True)
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    raise TypeError(f"an option must be a Literal or a bool, not {kind}")
+
+
+def read_options(game: AnyGame, wanted: object) -> msgspec.Struct | Rejected:
+    """Options from a stranger's document: a `preset` by name, single options on top of it."""
+    if not isinstance(wanted, Mapping):
+        return _bad_options(game, "options must be a map")
+    single = dict(wanted)
+    preset = single.pop("preset", STANDARD)
+    if not isinstance(preset, str) or preset not in game.presets:
+        return _bad_options(game, f"preset must be one of {', '.join(game.presets)}")
+    try:
+        whole = msgspec.to_builtins(game.presets[preset]) | single
+        return msgspec.convert(whole, type=game.options_type)
+    except (msgspec.ValidationError, RecursionError) as error:
+        return _bad_options(game, str(error))
+
+
+def _bad_options(game: AnyGame, detail: str) -> Rejected:
+    return Rejected(BAD_OPTIONS, game.reasons[BAD_OPTIONS].rule, {"detail": detail[:DETAIL_LENGTH]})
+
+
+def discover() -> dict[str, AnyGame]:
+    """Every game that has a folder under `games/`, by name."""
+    package = import_module("towerhall_server.games")
+    found = {}
+    for module in iter_modules(package.__path__):
+        game = import_module(f"{package.__name__}.{module.name}").GAME
+        if game.name != module.name:
+            raise ValueError(f"the game in {module.name} calls itself {game.name}")
+        found[game.name] = game
+    return found

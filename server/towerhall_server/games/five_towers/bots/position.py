@@ -1,0 +1,115 @@
+"""What a bot makes of the view: the same knowledge that a person at the table has.
+
+Everything is read from the public view document; nothing here can reach the state.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from towerhall_protocol.document import Document
+from towerhall_server.games.five_towers.building import Build, builds, most_cards
+from towerhall_server.games.five_towers.cards import (
+    KINDS,
+    Card,
+    Values,
+    deck,
+    name_cards,
+    values_by_kind,
+)
+from towerhall_server.games.five_towers.options import Options
+
+
+class Place(msgspec.Struct, frozen=True):
+    """What lies before one seat."""
+
+    towers: tuple[Values, ...]
+    demolished: int
+
+
+class Position(msgspec.Struct, frozen=True):
+    """The table at a decision of the seat `turn`."""
+
+    options: Options
+    phase: str
+    turn: int
+    start: int
+    places: tuple[Place, ...]
+    display: tuple[Card, ...]
+    shown: tuple[Values, ...]
+    calls: Mapping[int, int]
+    limits: Mapping[int, int]
+    coming: tuple[Values, ...]
+    """What may still be dealt after this display, by kind."""
+
+    @property
+    def highest(self) -> int:
+        return max(self.calls.values(), default=-1)
+
+    def feasible(self, seat: int) -> int:
+        """FT 7: how many cards of the display this seat could build."""
+        return most_cards(self.places[seat].towers, self.shown, self.options)
+
+    def builds(self, seat: int, number: int) -> list[Build]:
+        place = self.places[seat]
+        return builds(place.towers, place.demolished, self.shown, number, self.options)
+
+    def sensible_bids(self) -> range:
+        """The numbers this seat may name and could build; with `bids: table` more are allowed."""
+        most = min(self.feasible(self.turn), self.limits.get(self.turn, 6) - 1)
+        return range(self.highest + 1, most + 1)
+
+    def build_command(self, build: Build) -> dict[str, object]:
+        command: dict[str, object] = {
+            "command": "build",
+            "cards": name_cards(self.display, build.chains),
+        }
+        if build.demolish is not None:
+            command["demolish"] = KINDS[build.demolish]
+        return command
+
+
+def read_view(view: Document) -> Position:
+    """The position that a view shows. Views come from the server, so their shape is trusted."""
+    shown: Any = view
+    seats = shown["seats"]
+    display = tuple(shown["display"])
+    places = tuple(_place(seats[str(seat)]) for seat in range(len(seats)))
+    return Position(
+        options=msgspec.convert(shown["options"], type=Options),
+        phase=shown["phase"],
+        turn=shown["turn"],
+        start=shown["start"],
+        places=places,
+        display=display,
+        shown=values_by_kind(display),
+        calls={int(seat): number for seat, number in shown["calls"].items()},
+        limits={int(seat): limit for seat, limit in shown.get("limits", {}).items()},
+        coming=_coming(shown, places),
+    )
+
+
+def _place(seat: Any) -> Place:
+    towers = tuple(tuple(seat["towers"].get(kind, ())) for kind in KINDS)
+    return Place(towers, sum(map(len, seat["demolished"].values())))
+
+
+def _coming(view: Any, places: tuple[Place, ...]) -> tuple[Values, ...]:
+    """FT 11: in the first lap all cards but those built, demolished or shown; then the pile.
+
+    The discard pile of the first lap comes again in the second one, that of the second never.
+    """
+    gone = [Counter(values) for values in values_by_kind(tuple(view["display"]))]
+    for kind, name in enumerate(KINDS):
+        for place in places:
+            gone[kind].update(place.towers[kind])
+        for seat in view["seats"].values():
+            gone[kind].update(seat["demolished"].get(name, ()))
+        if view["lap"] == 2:
+            gone[kind].update(view["discard"].get(name, ()))
+    whole = values_by_kind(deck(len(places)))
+    return tuple(
+        tuple((Counter(values) - gone[kind]).elements()) for kind, values in enumerate(whole)
+    )

@@ -1,0 +1,170 @@
+"""What can be built (FT 6 and 7): a small calculus on values, without seats, cards or state.
+
+Kinds do not influence each other, so everything comes from one question: which sequences of the
+values shown of one kind fit on a given top? At most five values are shown, so trying all orders
+is cheap, and the answers repeat all the time: they are remembered.
+"""
+
+from functools import lru_cache
+from typing import TypeAlias
+
+import msgspec
+
+from towerhall_server.games.five_towers.cards import SPIRE, TOP_VALUE, Values
+from towerhall_server.games.five_towers.options import Options
+from towerhall_server.games.five_towers.scoring import penalty, tower_points
+
+NO_TOWER = -1
+"""Stands for the top of a tower that does not exist."""
+
+
+def can_place(top: int, value: int, eight: str) -> bool:
+    """FT 6: whether a card may be laid on this top."""
+    if top == NO_TOWER or value < top:
+        return True
+    if value == 9 and top != SPIRE:
+        return True
+    return value == 8 if eight == "cap" else top == 8
+
+
+def top_of(tower: Values) -> int:
+    return tower[-1] if tower else NO_TOWER
+
+
+def can_demolish(tower: Values, options: Options) -> bool:
+    """FT 6b: whether the top of this tower may be taken away."""
+    return bool(tower) and (tower[-1] != SPIRE or options.demolish_spire)
+
+
+@lru_cache(maxsize=1 << 14)
+def chains(top: int, values: Values, eight: str) -> tuple[tuple[Values, ...], ...]:
+    """All sequences of some of the values that fit on the top, grouped by their length 0..5."""
+    found: list[dict[Values, None]] = [{} for _ in range(len(values) + 1)]
+
+    def extend(chain: Values, top: int, left: Values) -> None:
+        found[len(chain)][chain] = None
+        for index, value in enumerate(left):
+            if can_place(top, value, eight):
+                extend((*chain, value), value, left[:index] + left[index + 1 :])
+
+    extend((), top, values)
+    return tuple(tuple(group) for group in found if group)
+
+
+def most_cards(towers: tuple[Values, ...], shown: tuple[Values, ...], options: Options) -> int:
+    """M of FT 7: how many of the shown cards could be built at most, with one demolition."""
+    total = best_gain = 0
+    for tower, values in zip(towers, shown, strict=True):
+        if values:
+            longest_on = _longest_chains(values, options.eight)
+            longest = longest_on[top_of(tower)]
+            total += longest
+            if longest < len(values) and can_demolish(tower, options):
+                best_gain = max(best_gain, longest_on[top_of(tower[:-1])] - longest)
+    return total + best_gain
+
+
+@lru_cache(maxsize=1 << 13)
+def _longest_chains(values: Values, eight: str) -> tuple[int, ...]:
+    """The length of the longest chain for each top 0..15; `NO_TOWER` indexes the last item."""
+    # Longest chains that begin with each value: the rest of the chain is the same question.
+    beginning = {
+        value: 1 + _longest_chains(values[:index] + values[index + 1 :], eight)[value]
+        for index, value in enumerate(values)
+    }
+    return tuple(
+        max((size for value, size in beginning.items() if can_place(top, value, eight)), default=0)
+        for top in (*range(TOP_VALUE + 1), NO_TOWER)
+    )
+
+
+class Build(msgspec.Struct, frozen=True, gc=False):
+    """One way to build: which kind loses its top, what the kinds get, and the score after it."""
+
+    demolish: int | None
+    chains: tuple[tuple[int, Values], ...]
+    """(kind, values from the bottom up) for each kind that is shown."""
+    score: int
+
+
+def builds(
+    towers: tuple[Values, ...],
+    demolished: int,
+    shown: tuple[Values, ...],
+    number: int,
+    options: Options,
+) -> list[Build]:
+    """Every build of that many cards, one for each different outcome."""
+    loss = penalty(demolished)
+    next_loss = penalty(demolished + 1) - loss
+    growths = {
+        kind: _growths(towers[kind], values, options) for kind, values in enumerate(shown) if values
+    }
+    # Share the number out among the shown kinds in every way, adding up the score on the way. The
+    # longest growth of a kind comes last: it tells what the kinds after it can still take.
+    still_possible = sum(growth[-1][0] for growth in growths.values())
+    partial: list[_Partial] = [(number, None, (), loss, 0)]
+    for kind, growth in growths.items():
+        still_possible -= growth[-1][0]
+        partial = [
+            (
+                left - size,
+                kind if bared else demolish,
+                (*chains, (kind, chain)),
+                points + gained + next_loss if bared else points + gained,
+                main if main > height else height,
+            )
+            for left, demolish, chains, points, main in partial
+            for size, bared, chain, gained, height in growth
+            if size <= left <= size + still_possible and not (bared and demolish is not None)
+        ]
+    idle = _idle_outcomes(towers, shown, next_loss, options)
+    return [
+        Build(
+            demolish if idle_demolish is None else idle_demolish,
+            chains,
+            points + idle_points + (main if main > tallest else tallest),
+        )
+        for left, demolish, chains, points, main in partial
+        if left == 0
+        for idle_demolish, idle_points, tallest in idle
+        if demolish is None or idle_demolish is None
+    ]
+
+
+_Partial: TypeAlias = tuple[int, int | None, tuple[tuple[int, Values], ...], int, int]
+"""A build in the making: (cards still to place, demolished kind, chains, points, tallest)."""
+_Growth: TypeAlias = tuple[int, bool, Values, int, int]
+"""What may become of a tower: (cards added, whether its top went first, chain, points, height)."""
+
+
+def _growths(tower: Values, values: Values, options: Options) -> list[_Growth]:
+    """Everything that may become of a tower whose kind is shown, fewest added cards first."""
+    bases = [(False, tower)]
+    if can_demolish(tower, options):
+        bases.append((True, tower[:-1]))
+    found = [
+        (size, bared, chain, tower_points(base + chain), len(base) + size)
+        for bared, base in bases
+        for size, group in enumerate(chains(top_of(base), values, options.eight))
+        for chain in group
+    ]
+    found.sort()
+    return found
+
+
+def _idle_outcomes(
+    towers: tuple[Values, ...], shown: tuple[Values, ...], next_loss: int, options: Options
+) -> list[tuple[int | None, int, int]]:
+    """The towers that can get no card: as they are, or with one of them demolished."""
+    idle = {kind: tower for kind, tower in enumerate(towers) if tower and not shown[kind]}
+    points = sum(map(tower_points, idle.values()))
+    outcomes: list[tuple[int | None, int, int]] = [
+        (None, points, max(map(len, idle.values()), default=0))
+    ]
+    for kind, tower in idle.items():
+        if can_demolish(tower, options):
+            changed = points - tower_points(tower) + tower_points(tower[:-1]) + next_loss
+            tallest = max(len(other) - (other is tower) for other in idle.values())
+            outcomes.append((kind, changed, tallest))
+    return outcomes

@@ -1,0 +1,59 @@
+"""The cards (FT 2): five kinds, values 0..15, and the second copies used by four or five."""
+
+from functools import lru_cache
+from typing import TypeAlias
+
+Card: TypeAlias = str
+"""`sand:7`; its second copy is `sand:7+`."""
+Values: TypeAlias = tuple[int, ...]
+
+KINDS = ("candy", "spooky", "tree", "scrap", "sand")
+TOP_VALUE = 15
+SPIRE = 0
+COPIED_VALUES = (0, 2, 5, 7, 10, 12)
+DISPLAY_SIZE = 5
+
+_SMALL_DECK = tuple(f"{kind}:{value}" for kind in KINDS for value in range(TOP_VALUE + 1))
+_COPIES = tuple(f"{kind}:{value}+" for kind in KINDS for value in COPIED_VALUES)
+
+KIND_INDEX = {kind: index for index, kind in enumerate(KINDS)}
+KIND_OF = {card: KIND_INDEX[card.split(":")[0]] for card in _SMALL_DECK + _COPIES}
+VALUE_OF = {card: int(card.split(":")[1].rstrip("+")) for card in _SMALL_DECK + _COPIES}
+
+
+def deck(seats: int) -> tuple[Card, ...]:
+    """80 cards for two or three players, 110 for four or five."""
+    return _SMALL_DECK if seats <= 3 else _SMALL_DECK + _COPIES
+
+
+@lru_cache(maxsize=1 << 14)
+def values_of(cards: tuple[Card, ...]) -> Values:
+    """The values in the same order. Remembered, so that equal parts of views are one object."""
+    return tuple([VALUE_OF[card] for card in cards])
+
+
+@lru_cache(maxsize=1 << 12)
+def values_by_kind(cards: tuple[Card, ...]) -> tuple[Values, ...]:
+    """The sorted values of the cards, one tuple for each of `KINDS`."""
+    sorted_values: list[list[int]] = [[] for _ in KINDS]
+    for card in cards:
+        sorted_values[KIND_OF[card]].append(VALUE_OF[card])
+    return tuple([tuple(sorted(values)) for values in sorted_values])
+
+
+@lru_cache(maxsize=4096)
+def _ids_in(display: tuple[Card, ...]) -> dict[tuple[int, int], list[Card]]:
+    ids: dict[tuple[int, int], list[Card]] = {}
+    for card in sorted(display):
+        ids.setdefault((KIND_OF[card], VALUE_OF[card]), []).append(card)
+    return ids
+
+
+def name_cards(display: tuple[Card, ...], chains: tuple[tuple[int, Values], ...]) -> list[Card]:
+    """The ids of display cards for (kind, values); of two copies the plain one goes first."""
+    ids = _ids_in(display)
+    return [
+        ids[kind, value][chain[:index].count(value)]
+        for kind, chain in chains
+        for index, value in enumerate(chain)
+    ]

@@ -1,0 +1,136 @@
+"""Everything that can happen in Five Towers (FT 14): past facts, the only thing that changes state.
+
+Events are stored for ever and are written as arrays: a name, then the fields in this order. A
+field is never moved or removed; a changed event gets a new name. `round_started` alone reveals
+something that was hidden.
+"""
+
+from typing import TypeAlias
+
+import msgspec
+
+from towerhall_server.game import Seat
+from towerhall_server.games.five_towers.cards import Card
+from towerhall_server.games.five_towers.options import Options
+from towerhall_server.games.five_towers.scoring import Score
+
+
+def _snake_case(name: str) -> str:
+    return "".join("_" + letter.lower() if letter.isupper() else letter for letter in name)[1:]
+
+
+class _Event(msgspec.Struct, frozen=True, array_like=True, tag=_snake_case, gc=False):
+    pass
+
+
+class GameStarted(_Event, frozen=True):
+    seats: int
+    options: Options
+    cards: int
+    start: Seat
+
+
+class RoundStarted(_Event, frozen=True):
+    round: int
+    start: Seat
+    display: tuple[Card, ...]
+    pile: int
+
+
+class BidMade(_Event, frozen=True):
+    seat: Seat
+    number: int
+    forced: bool = False
+
+
+class Passed(_Event, frozen=True):
+    seat: Seat
+    forced: bool = False
+
+
+class AuctionWon(_Event, frozen=True):
+    seat: Seat
+    number: int
+
+
+class AuctionEmpty(_Event, frozen=True):
+    pass
+
+
+class BidWithdrawn(_Event, frozen=True):
+    seat: Seat
+    number: int
+    calls_kept: int
+
+
+class CardsTaken(_Event, frozen=True):
+    seat: Seat
+    cards: tuple[Card, ...]
+
+
+class CardDemolished(_Event, frozen=True):
+    seat: Seat
+    card: Card
+    demolished: int
+
+
+class CardBuilt(_Event, frozen=True):
+    seat: Seat
+    card: Card
+    height: int
+
+
+class DisplayCleared(_Event, frozen=True):
+    cards: tuple[Card, ...]
+
+
+class PileReshuffled(_Event, frozen=True):
+    pile: int
+
+
+class GameEnded(_Event, frozen=True):
+    scores: tuple[Score, ...]
+    winners: tuple[Seat, ...]
+
+
+Event: TypeAlias = (
+    GameStarted
+    | RoundStarted
+    | BidMade
+    | Passed
+    | AuctionWon
+    | AuctionEmpty
+    | BidWithdrawn
+    | CardsTaken
+    | CardDemolished
+    | CardBuilt
+    | DisplayCleared
+    | PileReshuffled
+    | GameEnded
+)
+
+PUBLIC_FIELDS: dict[type[Event], tuple[str, ...]] = {
+    GameStarted: ("seats", "options", "cards", "start"),
+    RoundStarted: ("round", "start", "display", "pile"),
+    BidMade: ("seat", "number", "forced"),
+    Passed: ("seat", "forced"),
+    AuctionWon: ("seat", "number"),
+    AuctionEmpty: (),
+    BidWithdrawn: ("seat", "number", "calls_kept"),
+    CardsTaken: ("seat", "cards"),
+    CardDemolished: ("seat", "card", "demolished"),
+    CardBuilt: ("seat", "card", "height"),
+    DisplayCleared: ("cards",),
+    PileReshuffled: ("pile",),
+    GameEnded: ("scores", "winners"),
+}
+"""The allow-list: a field that is not named here reaches nobody."""
+
+_NAMES = {kind: _snake_case(kind.__name__) for kind in PUBLIC_FIELDS}
+
+
+def facts(event: Event) -> tuple[object, ...]:
+    """What everybody may know of the event, as plain data."""
+    kind = type(event)
+    public = (getattr(event, name) for name in PUBLIC_FIELDS[kind])
+    return (_NAMES[kind], *msgspec.to_builtins(tuple(public)))

@@ -1,0 +1,52 @@
+"""What a seat may do now, spelled out (FT 5 to 7), and what the clock does in its place."""
+
+from towerhall_protocol.offers import Choice, Offer, Range
+from towerhall_server.game import Seat
+from towerhall_server.games.five_towers.building import Build, builds
+from towerhall_server.games.five_towers.cards import KINDS, Card, name_cards, values_by_kind
+from towerhall_server.games.five_towers.rules import bid_range
+from towerhall_server.games.five_towers.state import State, leading_call, tower_values
+
+_PASS = Offer("pass")
+
+
+def to_act(state: State) -> tuple[Seat, ...]:
+    return () if state.phase == "over" else (state.turn,)
+
+
+def offers(state: State, seat: Seat) -> tuple[Offer, ...]:
+    """Calls as a range, builds one by one, each with the score that the seat has after it."""
+    if seat not in to_act(state):
+        return ()
+    if state.phase == "build":
+        choices = tuple(_choice(build, state.display) for build in _builds(state))
+        return (Offer("build", choices=choices),)
+    least, most = bid_range(state, seat)
+    bids = () if most < least else (Offer("bid", ranges={"number": Range(least, most)}),)
+    return (*bids, _PASS) if state.calls else bids
+
+
+def timeout(state: State, seat: Seat) -> dict[str, object]:
+    """Decline in the auction; build for the most points, sparing the towers if possible."""
+    if state.phase == "auction":
+        return {"command": "pass"} if state.calls else {"command": "bid", "number": 0}
+    best = max(_builds(state), key=lambda build: (build.demolish is None, build.score))
+    return {"command": "build", **_choice(best, state.display).parameters}
+
+
+def _builds(state: State) -> list[Build]:
+    player = state.players[state.turn]
+    return builds(
+        tower_values(player),
+        len(player.demolished),
+        values_by_kind(state.display),
+        leading_call(state).number,
+        state.options,
+    )
+
+
+def _choice(build: Build, display: tuple[Card, ...]) -> Choice:
+    parameters: dict[str, object] = {"cards": name_cards(display, build.chains)}
+    if build.demolish is not None:
+        parameters["demolish"] = KINDS[build.demolish]
+    return Choice(parameters, {"score": build.score})

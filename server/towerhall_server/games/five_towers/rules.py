@@ -1,0 +1,269 @@
+"""What commands lead to (FT 4 to 9): from a command to the events up to the next real choice.
+
+Nothing here changes state: a `_Story` tells event after event, folding each one, so that every
+step sees the table as the steps before have left it.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Annotated, Any
+
+import msgspec
+
+from towerhall_protocol.fairness import Act
+from towerhall_server.game import BAD_COMMAND, DETAIL_LENGTH, Rejected, Seat, rank
+from towerhall_server.games.five_towers.building import can_demolish, can_place, most_cards, top_of
+from towerhall_server.games.five_towers.cards import (
+    KIND_INDEX,
+    KIND_OF,
+    VALUE_OF,
+    Card,
+    values_by_kind,
+)
+from towerhall_server.games.five_towers.events import (
+    AuctionEmpty,
+    AuctionWon,
+    BidMade,
+    BidWithdrawn,
+    CardBuilt,
+    CardDemolished,
+    CardsTaken,
+    DisplayCleared,
+    Event,
+    GameEnded,
+    GameStarted,
+    Passed,
+    PileReshuffled,
+    RoundStarted,
+)
+from towerhall_server.games.five_towers.options import Options
+from towerhall_server.games.five_towers.rejections import rejected
+from towerhall_server.games.five_towers.scoring import Score, score
+from towerhall_server.games.five_towers.state import (
+    START_ACT,
+    Player,
+    State,
+    fold,
+    leading_call,
+    next_display,
+    tower_values,
+)
+
+
+class _Command(msgspec.Struct, frozen=True, tag_field="command", forbid_unknown_fields=True):
+    pass
+
+
+class Bid(_Command, frozen=True, tag="bid"):
+    number: int
+
+
+class Pass(_Command, frozen=True, tag="pass"):
+    pass
+
+
+class Build(_Command, frozen=True, tag="build"):
+    cards: Annotated[tuple[Card, ...], msgspec.Meta(max_length=64)]
+    demolish: str | None = None
+
+
+class _Story:
+    """Events told so far, and the state that they lead to."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.events: list[Event] = []
+
+    def tell(self, event: Event) -> None:
+        self.events.append(event)
+        self.state = fold(self.state, event)
+
+
+def setup(state: State) -> tuple[Event, ...]:
+    """FT 3: shuffle, draw the start player, deal the first display."""
+    story = _Story(state)
+    seats = len(state.players)
+    start = Seat(Act(state.seed, START_ACT).below(seats))
+    story.tell(GameStarted(seats, state.options, len(state.pile), start))
+    _deal(story)
+    _run_on(story)
+    return tuple(story.events)
+
+
+def decide(state: State, seat: Seat, command: object) -> tuple[Event, ...] | Rejected:
+    """What the command leads to, or why it is refused. Anything at all may be given as command."""
+    name = command.get("command") if isinstance(command, dict) else None
+    known = _COMMANDS.get(name) if isinstance(name, str) else None
+    if known is None:
+        return rejected(BAD_COMMAND, detail=f"its name must be one of {', '.join(_COMMANDS)}")
+    shape, phase, handle = known
+    try:
+        wanted = msgspec.convert(command, type=shape)
+    except msgspec.ValidationError as error:
+        return rejected(BAD_COMMAND, detail=str(error)[:DETAIL_LENGTH])
+    if state.phase != phase:
+        return rejected("wrong_phase", phase=state.phase)
+    if seat != state.turn:
+        return rejected("not_your_turn", turn=state.turn)
+    story = _Story(state)
+    refusal = handle(story, seat, wanted)
+    if refusal is not None:
+        return refusal
+    _run_on(story)
+    return tuple(story.events)
+
+
+# --- the auction (FT 5, 7) ---
+
+
+def bid_range(state: State, seat: Seat) -> tuple[int, int]:
+    """The numbers that the seat whose turn it is may name; the second below the first if none."""
+    least = leading_call(state).number + 1
+    most = min(len(state.display), state.limits[seat] - 1)
+    if state.options.bids == "strict":
+        most = min(most, feasible(state, seat))
+    return least, most
+
+
+def feasible(state: State, seat: Seat) -> int:
+    """M of FT 7: the most cards of the display that this seat could build now."""
+    return _feasible(state.players[seat], state.display, state.options)
+
+
+@lru_cache(maxsize=1 << 13)
+def _feasible(player: Player, display: tuple[Card, ...], options: Options) -> int:
+    return most_cards(tower_values(player), values_by_kind(display), options)
+
+
+def _bid(story: _Story, seat: Seat, command: Bid) -> Rejected | None:
+    state, number = story.state, command.number
+    highest = leading_call(state).number
+    if not 0 <= number <= len(state.display):
+        return rejected("bid_out_of_range", most=len(state.display))
+    if number <= highest:
+        return rejected("bid_too_low", highest=highest)
+    if number >= state.limits[seat]:
+        return rejected("bid_not_lowered", limit=state.limits[seat])
+    if state.options.bids == "strict" and number > feasible(state, seat):
+        return rejected("bid_infeasible", most=feasible(state, seat))
+    story.tell(BidMade(seat, number))
+    return None
+
+
+def _pass(story: _Story, seat: Seat, command: Pass) -> Rejected | None:
+    if not story.state.calls:
+        return rejected("start_player_must_bid")
+    story.tell(Passed(seat))
+    return None
+
+
+def _run_on(story: _Story) -> None:
+    """Close auctions and make forced calls until somebody has a real choice."""
+    while story.state.phase == "auction":
+        state = story.state
+        best = leading_call(state)
+        if len(state.calls) == len(state.players) or best.number == len(state.display):
+            _close_auction(story)
+        elif not (state.options.auto_pass and _call_if_forced(story)):
+            return
+
+
+def _call_if_forced(story: _Story) -> bool:
+    """FT 7: make the call of a seat that has no other."""
+    state = story.state
+    least, most = bid_range(state, state.turn)
+    if most < least:
+        story.tell(Passed(state.turn, forced=True))
+    elif not state.calls and most == 0:
+        story.tell(BidMade(state.turn, 0, forced=True))
+    else:
+        return False
+    return True
+
+
+def _close_auction(story: _Story) -> None:
+    state = story.state
+    best = leading_call(state)
+    if best.number == 0:
+        story.tell(AuctionEmpty())
+        _clean_up(story)
+    elif best.number > feasible(state, best.seat):
+        # FT 7: only possible with `bids: table`; the auction goes back to before that call.
+        story.tell(BidWithdrawn(best.seat, best.number, state.calls.index(best)))
+    else:
+        story.tell(AuctionWon(best.seat, best.number))
+
+
+# --- building (FT 6) ---
+
+
+def _build(story: _Story, seat: Seat, command: Build) -> Rejected | None:
+    state = story.state
+    refusal = _check_selection(state, command)
+    if refusal is not None:
+        return refusal
+    player = state.players[seat]
+    towers = list(tower_values(player))
+    story.tell(CardsTaken(seat, command.cards))
+    if command.demolish is not None:
+        kind = KIND_INDEX.get(command.demolish)
+        if kind is None or not can_demolish(towers[kind], state.options):
+            return rejected("cannot_demolish")
+        towers[kind] = towers[kind][:-1]
+        story.tell(CardDemolished(seat, player.towers[kind][-1], len(player.demolished) + 1))
+    for index, card in enumerate(command.cards):
+        kind, value = KIND_OF[card], VALUE_OF[card]
+        top = top_of(towers[kind])
+        if not can_place(top, value, state.options.eight):
+            return rejected("building_rule", index=index, top=top)
+        towers[kind] += (value,)
+        story.tell(CardBuilt(seat, card, len(towers[kind])))
+    _clean_up(story)
+    return None
+
+
+def _check_selection(state: State, command: Build) -> Rejected | None:
+    number = leading_call(state).number
+    if len(command.cards) != number:
+        return rejected("wrong_number_of_cards", number=number)
+    for index, card in enumerate(command.cards):
+        if card in command.cards[:index]:
+            return rejected("duplicate_card", index=index)
+    for index, card in enumerate(command.cards):
+        if card not in state.display:
+            return rejected("card_not_in_display", index=index)
+    return None
+
+
+# --- between rounds (FT 8, 9) ---
+
+
+def _clean_up(story: _Story) -> None:
+    """Discard what is left, then deal, go through the deck again, or end the game."""
+    story.tell(DisplayCleared(story.state.display))
+    if not story.state.pile and story.state.lap == 1:
+        story.tell(PileReshuffled(sum(map(len, story.state.discard))))
+    if story.state.pile:
+        _deal(story)
+    else:
+        scores = tuple(map(final_score, story.state.players))
+        story.tell(GameEnded(scores, rank(tuple(s.total for s in scores)).winners))
+
+
+def _deal(story: _Story) -> None:
+    state = story.state
+    display = next_display(state)
+    left = len(state.pile) - len(display)
+    story.tell(RoundStarted(state.round + 1, state.start, display, left))
+
+
+def final_score(player: Player) -> Score:
+    return score(tower_values(player), len(player.demolished))
+
+
+_Handler = Callable[[_Story, Seat, Any], Rejected | None]
+_COMMANDS: dict[str, tuple[type[_Command], str, _Handler]] = {
+    "bid": (Bid, "auction", _bid),
+    "pass": (Pass, "auction", _pass),
+    "build": (Build, "build", _build),
+}

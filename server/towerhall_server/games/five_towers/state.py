@@ -1,0 +1,235 @@
+"""The state of a game, and how each event changes it.
+
+Everything is immutable; `fold` returns a new state that shares what did not change. The hidden
+part is `seed`, `act` and the order of `pile`; everything else is public (FT 11).
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import chain
+from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from towerhall_protocol.fairness import Act
+from towerhall_server.game import Seat
+from towerhall_server.games.five_towers.cards import (
+    DISPLAY_SIZE,
+    KIND_OF,
+    KINDS,
+    VALUE_OF,
+    Card,
+    Values,
+    deck,
+    values_of,
+)
+from towerhall_server.games.five_towers.events import (
+    AuctionEmpty,
+    AuctionWon,
+    BidMade,
+    BidWithdrawn,
+    CardBuilt,
+    CardDemolished,
+    CardsTaken,
+    DisplayCleared,
+    Event,
+    GameEnded,
+    GameStarted,
+    Passed,
+    PileReshuffled,
+    RoundStarted,
+)
+from towerhall_server.games.five_towers.options import Options
+from towerhall_server.games.five_towers.scoring import Score
+
+PASS = -1
+"""A call that names no number."""
+NO_SEAT = Seat(-1)
+DEAL_ACT, START_ACT = 0, 1
+"""The first two random acts (FT 3): the shuffle and the draw of the start player."""
+
+
+class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a seat said in the auction: a number or `PASS`."""
+
+    seat: Seat
+    number: int
+
+
+_NO_CALL = Call(NO_SEAT, PASS)
+
+
+class Player(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
+    """What lies before one seat. Hashable, so that whatever derives from it can be remembered."""
+
+    towers: tuple[tuple[Card, ...], ...] = ((),) * len(KINDS)
+    demolished: tuple[Card, ...] = ()
+
+
+class State(msgspec.Struct, frozen=True, gc=False):
+    """One moment of a game."""
+
+    options: Options
+    seed: bytes
+    act: int
+    pile: tuple[Card, ...]
+    players: tuple[Player, ...]
+    lap: int = 1
+    """Which time the deck is gone through: 1 or 2."""
+    round: int = 0
+    start: Seat = NO_SEAT
+    phase: Literal["auction", "build", "over"] = "auction"
+    turn: Seat = NO_SEAT
+    display: tuple[Card, ...] = ()
+    calls: tuple[Call, ...] = ()
+    limits: tuple[int, ...] = ()
+    """FT 7: what each seat's bids must stay below in this round."""
+    discard: tuple[tuple[Card, ...], ...] = ((),) * len(KINDS)
+    """The discard pile by kind, lowest value first: its order never matters."""
+    scores: tuple[Score, ...] = ()
+    """Final scores, once the game is over."""
+
+
+def start(options: Options, seats: int, seed: bytes) -> State:
+    """The table before anything happened; the deck is still in order."""
+    return State(options, seed, DEAL_ACT, deck(seats), (Player(),) * seats)
+
+
+@lru_cache(maxsize=1 << 13)
+def tower_values(player: Player) -> tuple[Values, ...]:
+    """The player's towers by their values alone, which is all that the rules look at."""
+    return tuple(map(values_of, player.towers))
+
+
+def leading_call(state: State) -> Call:
+    """The highest call so far, which is the last number named (FT 5); at first nobody's pass."""
+    for call in reversed(state.calls):
+        if call.number != PASS:
+            return call
+    return _NO_CALL
+
+
+def left_of(state: State, seat: Seat) -> Seat:
+    return Seat((seat + 1) % len(state.players))
+
+
+def _game_started(state: State, event: GameStarted) -> State:
+    pile = Act(state.seed, DEAL_ACT).shuffle(state.pile)
+    return replace(state, pile=tuple(pile), act=START_ACT + 1, start=event.start)
+
+
+def _round_started(state: State, event: RoundStarted) -> State:
+    shown = len(event.display)
+    return replace(
+        state,
+        phase="auction",
+        round=event.round,
+        start=event.start,
+        turn=event.start,
+        display=event.display,
+        pile=state.pile[shown:],
+        calls=(),
+        limits=(shown + 1,) * len(state.players),
+    )
+
+
+def _bid_made(state: State, event: BidMade) -> State:
+    call = Call(event.seat, event.number)
+    return replace(state, calls=(*state.calls, call), turn=left_of(state, event.seat))
+
+
+def _passed(state: State, event: Passed) -> State:
+    call = Call(event.seat, PASS)
+    return replace(state, calls=(*state.calls, call), turn=left_of(state, event.seat))
+
+
+def _auction_won(state: State, event: AuctionWon) -> State:
+    return replace(state, phase="build", turn=event.seat)
+
+
+def _auction_empty(state: State, event: AuctionEmpty) -> State:
+    return replace(state, turn=NO_SEAT)
+
+
+def _bid_withdrawn(state: State, event: BidWithdrawn) -> State:
+    limits = _with(state.limits, event.seat, event.number)
+    return replace(state, calls=state.calls[: event.calls_kept], limits=limits, turn=event.seat)
+
+
+def _cards_taken(state: State, event: CardsTaken) -> State:
+    left = tuple(card for card in state.display if card not in event.cards)
+    return replace(state, display=left, turn=NO_SEAT, start=left_of(state, event.seat))
+
+
+def _card_demolished(state: State, event: CardDemolished) -> State:
+    player = state.players[event.seat]
+    kind = KIND_OF[event.card]
+    towers = _with(player.towers, kind, player.towers[kind][:-1])
+    changed = Player(towers, (*player.demolished, event.card))
+    return replace(state, players=_with(state.players, event.seat, changed))
+
+
+def _card_built(state: State, event: CardBuilt) -> State:
+    player = state.players[event.seat]
+    kind = KIND_OF[event.card]
+    towers = _with(player.towers, kind, (*player.towers[kind], event.card))
+    changed = Player(towers, player.demolished)
+    return replace(state, players=_with(state.players, event.seat, changed))
+
+
+def _display_cleared(state: State, event: DisplayCleared) -> State:
+    discard = list(state.discard)
+    for card in event.cards:
+        kind = KIND_OF[card]
+        discard[kind] = tuple(sorted((*discard[kind], card), key=VALUE_OF.__getitem__))
+    return replace(state, display=(), discard=tuple(discard), calls=())
+
+
+def _pile_reshuffled(state: State, event: PileReshuffled) -> State:
+    pile = Act(state.seed, state.act).shuffle(chain.from_iterable(state.discard))
+    empty = ((),) * len(KINDS)
+    return replace(state, pile=tuple(pile), discard=empty, act=state.act + 1, lap=2)
+
+
+def _game_ended(state: State, event: GameEnded) -> State:
+    return replace(state, phase="over", turn=NO_SEAT, scores=event.scores)
+
+
+def _with(items: tuple[Any, ...], index: int, item: Any) -> tuple[Any, ...]:
+    return (*items[:index], item, *items[index + 1 :])
+
+
+_FOLD: dict[type[Event], Callable[[State, Any], State]] = {
+    GameStarted: _game_started,
+    RoundStarted: _round_started,
+    BidMade: _bid_made,
+    Passed: _passed,
+    AuctionWon: _auction_won,
+    AuctionEmpty: _auction_empty,
+    BidWithdrawn: _bid_withdrawn,
+    CardsTaken: _cards_taken,
+    CardDemolished: _card_demolished,
+    CardBuilt: _card_built,
+    DisplayCleared: _display_cleared,
+    PileReshuffled: _pile_reshuffled,
+    GameEnded: _game_ended,
+}
+
+
+def fold(state: State, event: Event) -> State:
+    """The state after the event."""
+    return _FOLD[type(event)](state, event)
+
+
+def resample(state: State, entropy: bytes) -> State:
+    """Another order of the pile and another seed: nobody at the table could tell (FT 11)."""
+    pile = Act(entropy, 0).shuffle(state.pile)
+    draw = Act(entropy, 1)
+    seed = bytes(draw.below(256) for _ in state.seed)
+    return replace(state, pile=tuple(pile), seed=seed)
+
+
+def next_display(state: State) -> tuple[Card, ...]:
+    """The cards that the next deal will turn up: the one look into the hidden pile."""
+    return state.pile[:DISPLAY_SIZE]

@@ -1,0 +1,91 @@
+"""What a viewer sees. Five Towers hides only the order of the pile (FT 11), so all see the same.
+
+A view is rebuilt after every commit, but its parts are remembered by the piece of state that they
+show: an unchanged part is the same object as before, and the diff passes over it.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import msgspec
+
+from towerhall_server.game import Result, Viewer, rank
+from towerhall_server.games.five_towers.cards import KINDS, Card, Values, values_by_kind, values_of
+from towerhall_server.games.five_towers.options import Options
+from towerhall_server.games.five_towers.rules import final_score
+from towerhall_server.games.five_towers.scoring import Score
+from towerhall_server.games.five_towers.state import NO_SEAT, Player, State, tower_values
+
+_SEAT_KEYS = tuple(map(str, range(5)))
+
+
+def view(state: State, viewer: Viewer) -> dict[str, object]:
+    """The whole table as a plain document. `calls` holds -1 for a pass."""
+    document: dict[str, object] = {
+        "options": _options(state.options),
+        "round": state.round,
+        "lap": state.lap,
+        "pile": len(state.pile),
+        "phase": state.phase,
+        "start": state.start,
+        "display": state.display,
+        "calls": {_SEAT_KEYS[call.seat]: call.number for call in state.calls},
+        "seats": _seats(state.players),
+        "discard": _discard(state.discard),
+    }
+    if state.turn != NO_SEAT:
+        document["turn"] = state.turn
+    limits = _limits(state.limits, len(state.display))
+    if limits:
+        document["limits"] = limits
+    if state.scores:
+        document["scores"] = _scores(state.scores)
+    return document
+
+
+def result(state: State) -> Result | None:
+    """Scores and places, once the game is over."""
+    if state.phase != "over":
+        return None
+    return rank(tuple(score.total for score in state.scores))
+
+
+@lru_cache(maxsize=64)
+def _options(options: Options) -> dict[str, object]:
+    document: dict[str, object] = msgspec.to_builtins(options)
+    return document
+
+
+@lru_cache(maxsize=1 << 12)
+def _seats(players: tuple[Player, ...]) -> dict[str, object]:
+    return {_SEAT_KEYS[seat]: _player(player) for seat, player in enumerate(players)}
+
+
+@lru_cache(maxsize=1 << 13)
+def _player(player: Player) -> dict[str, object]:
+    return {
+        "towers": _named(tower_values(player)),
+        "demolished": _named(values_by_kind(player.demolished)),
+        "score": final_score(player).total,
+    }
+
+
+@lru_cache(maxsize=1 << 12)
+def _discard(cards: tuple[tuple[Card, ...], ...]) -> dict[str, object]:
+    return _named(map(values_of, cards))
+
+
+def _named(values: Iterable[Values]) -> dict[str, object]:
+    """Kind to values, without the kinds that have none."""
+    return {kind: some for kind, some in zip(KINDS, values, strict=True) if some}
+
+
+@lru_cache(maxsize=1 << 10)
+def _limits(limits: tuple[int, ...], shown: int) -> dict[str, object]:
+    """Only the seats that took a bid back."""
+    return {_SEAT_KEYS[seat]: limit for seat, limit in enumerate(limits) if limit <= shown}
+
+
+@lru_cache(maxsize=1 << 8)
+def _scores(scores: tuple[Score, ...]) -> dict[str, object]:
+    return {_SEAT_KEYS[seat]: msgspec.to_builtins(score) for seat, score in enumerate(scores)}
