@@ -1,0 +1,1 @@
+"""The Python client: everything that plays or watches without knowing any rules."""

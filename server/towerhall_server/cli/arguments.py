@@ -1,0 +1,71 @@
+"""Arguments that several commands share: a game, its bots and its options."""
+
+import argparse
+
+import msgspec
+
+from towerhall_server.cli.errors import UsageError
+from towerhall_server.game import AnyGame, Rejected, discover, option_fields, read_options
+
+Subparsers = argparse._SubParsersAction
+
+
+def add_match_arguments(parser: argparse.ArgumentParser) -> None:
+    """The game, who plays it, and under which options."""
+    parser.add_argument("game", help="name of the game; `towerhall games` lists them")
+    parser.add_argument(
+        "--bots",
+        required=True,
+        help="one bot for each seat, separated by commas",
+        metavar="A,B,...",
+    )
+    parser.add_argument("--preset", default="standard", help="named options (default: standard)")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a single option on top of the preset; may be given several times",
+    )
+    parser.add_argument("--seed", type=int, default=1, help="same seed, same games (default: 1)")
+
+
+def find_game(name: str) -> AnyGame:
+    games = discover()
+    if name not in games:
+        raise UsageError(f"there is no game {name!r}; the games are: {', '.join(games)}")
+    return games[name]
+
+
+def find_bots(game: AnyGame, listed: str) -> tuple[str, ...]:
+    names = tuple(listed.split(","))
+    for name in names:
+        if name not in game.bots:
+            raise UsageError(f"there is no bot {name!r}; the bots are: {', '.join(game.bots)}")
+    if len(names) not in game.seats:
+        least, most = game.seats[0], game.seats[-1]
+        raise UsageError(f"{game.name} takes {least} to {most} players; --bots names {len(names)}")
+    return names
+
+
+def find_options(game: AnyGame, preset: str, singles: list[str]) -> msgspec.Struct:
+    """`--preset` and `--option`, read as a lobby's document would be."""
+    wanted: dict[str, object] = {"preset": preset}
+    fields = option_fields(game.options_type)
+    for single in singles:
+        name, _, text = single.partition("=")
+        if name not in fields:
+            raise UsageError(f"there is no option {name!r}; the options are: {', '.join(fields)}")
+        values = {spell(value): value for value in fields[name].values}
+        if text not in values:
+            raise UsageError(f"option {name} must be one of: {', '.join(values)}")
+        wanted[name] = values[text]
+    options = read_options(game, wanted)
+    if isinstance(options, Rejected):
+        raise UsageError(game.reasons[options.code].hint.format(**options.params))
+    return options
+
+
+def spell(value: object) -> str:
+    """An option's value as it is typed: `true`, `table`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,153 @@
+"""`towerhall simulate`: many games between bots, and a table of how they fared."""
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from math import sqrt
+from multiprocessing import get_context
+
+import msgspec
+
+from towerhall_server.cli.arena import final_result, match_seed, play
+from towerhall_server.cli.arguments import (
+    Subparsers,
+    add_match_arguments,
+    find_bots,
+    find_game,
+    find_options,
+)
+from towerhall_server.cli.errors import UsageError
+from towerhall_server.cli.progress import progress
+
+EXAMPLES = """\
+examples:
+  towerhall simulate five_towers --bots planner,greedy,greedy --games 200 --seed 1
+  towerhall simulate five_towers --bots valuer,greedy --preset spanish --option auto_pass=false
+
+Seats rotate from game to game. A shared win counts in equal parts. The column after the share is
+its standard error.
+"""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """One bot in one game."""
+
+    share: float
+    """Of the win: 1 alone, 1/2 with one other, 0 for a loss."""
+    score: int
+    decisions: int
+    seconds: float
+    slowest: float
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """One bot over all games."""
+
+    bot: str
+    share: float
+    share_error: float
+    mean_score: float
+    decision_ms: float
+    slowest_ms: float
+
+
+def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "simulate",
+        help="play many games between bots and print a table",
+        description="Plays whole games between bots, without a server, and compares the bots.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_match_arguments(parser)
+    parser.add_argument("--games", type=int, default=100, help="how many (default: 100)")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    game = find_game(arguments.game)
+    bots = find_bots(game, arguments.bots)
+    options = find_options(game, arguments.preset, arguments.option)
+    if arguments.games < 1 or arguments.jobs < 1:
+        raise UsageError("--games and --jobs must be at least 1")
+    games = play_series(
+        game.name, options, bots, arguments.games, seed=arguments.seed, jobs=arguments.jobs
+    )
+    outcomes = list(progress(games, arguments.games, game.name))
+    print(f"{game.name}, {arguments.games} games, seed {arguments.seed}, {_spelled(options)}")
+    for line in table(standings(bots, outcomes)):
+        print(line)
+    return 0
+
+
+def play_series(
+    game: str, options: msgspec.Struct, bots: Sequence[str], games: int, *, seed: int, jobs: int
+) -> Iterator[list[Outcome]]:
+    """The outcomes of each game, one per bot as listed; in any order, but always the same ones."""
+    play_one = partial(play_match, game, options, tuple(bots), seed)
+    if jobs == 1:
+        yield from map(play_one, range(games))
+        return
+    with get_context("spawn").Pool(min(jobs, games)) as pool:
+        yield from pool.imap_unordered(play_one, range(games))
+
+
+def play_match(
+    name: str, options: msgspec.Struct, bots: tuple[str, ...], seed: int, number: int
+) -> list[Outcome]:
+    """One game of a series; the bots have moved on by one seat since the game before."""
+    game = find_game(name)
+    seats = len(bots)
+    seated = [bots[(seat - number) % seats] for seat in range(seats)]
+    steps = list(play(game, options, seated, match_seed(seed, number)))
+    result = final_result(game, steps)
+    times: list[list[float]] = [[] for _ in bots]
+    for step in steps:
+        times[step.seat].append(step.seconds)
+    outcomes = []
+    for bot in range(seats):
+        seat = (bot + number) % seats
+        share = 1 / len(result.winners) if seat in result.winners else 0.0
+        spent = times[seat]
+        outcomes.append(
+            Outcome(share, result.scores[seat], len(spent), sum(spent), max(spent, default=0.0))
+        )
+    return outcomes
+
+
+def standings(bots: Sequence[str], outcomes: Sequence[list[Outcome]]) -> list[Standing]:
+    games = len(outcomes)
+    rows = []
+    for bot, played in zip(bots, zip(*outcomes, strict=True), strict=True):
+        share = sum(outcome.share for outcome in played) / games
+        variance = sum((outcome.share - share) ** 2 for outcome in played) / max(games - 1, 1)
+        decisions = max(sum(outcome.decisions for outcome in played), 1)
+        rows.append(
+            Standing(
+                bot=bot,
+                share=share,
+                share_error=sqrt(variance / games),
+                mean_score=sum(outcome.score for outcome in played) / games,
+                decision_ms=1000 * sum(outcome.seconds for outcome in played) / decisions,
+                slowest_ms=1000 * max(outcome.slowest for outcome in played),
+            )
+        )
+    return rows
+
+
+def table(rows: Sequence[Standing]) -> Iterator[str]:
+    yield f"{'bot':<12} {'wins':>7} {'+-':>6} {'score':>7} {'decision':>11} {'slowest':>11}"
+    for row in rows:
+        yield (
+            f"{row.bot:<12} {row.share:>7.1%} {row.share_error:>6.1%} {row.mean_score:>7.1f}"
+            f" {row.decision_ms:>8.2f} ms {row.slowest_ms:>8.2f} ms"
+        )
+
+
+def _spelled(options: msgspec.Struct) -> str:
+    chosen = msgspec.to_builtins(options).items()
+    return ", ".join(f"{name}={value}" for name, value in chosen)
