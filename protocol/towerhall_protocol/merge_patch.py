@@ -48,12 +48,12 @@ def same(one: object, other: object) -> bool:
     """Equality as the wire sees it: `0`, `False` and `0.0` differ, list and tuple do not."""
     if one is other:
         return True
-    kind = type(one)
+    kind, other_kind = type(one), type(other)
     if kind is int or kind is str:
-        return kind is type(other) and one == other
-    if isinstance(one, list | tuple):
+        return kind is other_kind and one == other
+    if isinstance(one, tuple | list):
         return (
-            isinstance(other, list | tuple)
+            isinstance(other, tuple | list)
             and len(one) == len(other)
             and all(map(same, one, other))
         )
@@ -63,4 +63,4 @@ def same(one: object, other: object) -> bool:
             and one.keys() == other.keys()
             and all(same(value, other[key]) for key, value in one.items())
         )
-    return kind is type(other) and one == other
+    return kind is other_kind and one == other

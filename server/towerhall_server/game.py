@@ -156,7 +156,7 @@ def read_options(game: AnyGame, wanted: object) -> msgspec.Struct | Rejected:
     try:
         whole = msgspec.to_builtins(game.presets[preset]) | single
         return msgspec.convert(whole, type=game.options_type)
-    except (msgspec.ValidationError, RecursionError) as error:
+    except (msgspec.ValidationError, UnicodeError) as error:
         return _bad_options(game, str(error))
 
 

@@ -83,7 +83,7 @@ class Build(msgspec.Struct, frozen=True, gc=False):
 
     demolish: int | None
     chains: tuple[tuple[int, Values], ...]
-    """(kind, values from the bottom up) for each kind that is shown."""
+    """(kind, values from the bottom up) for each kind that gets cards."""
     score: int
 
 
@@ -97,26 +97,27 @@ def builds(
     """Every build of that many cards, one for each different outcome."""
     loss = penalty(demolished)
     next_loss = penalty(demolished + 1) - loss
-    growths = {
-        kind: _growths(towers[kind], values, options) for kind, values in enumerate(shown) if values
-    }
-    # Share the number out among the shown kinds in every way, adding up the score on the way. The
-    # longest growth of a kind comes last: it tells what the kinds after it can still take.
-    still_possible = sum(growth[-1][0] for growth in growths.values())
+    growths = [
+        (kind, len(values), _growths(towers[kind], values, next_loss, options))
+        for kind, values in enumerate(shown)
+        if values
+    ]
+    # Share the number out among the shown kinds in every way, adding up the score on the way.
+    shown_later = sum(map(len, shown))
     partial: list[_Partial] = [(number, None, (), loss, 0)]
-    for kind, growth in growths.items():
-        still_possible -= growth[-1][0]
+    for kind, count, growth in growths:
+        shown_later -= count
         partial = [
             (
                 left - size,
                 kind if bared else demolish,
-                (*chains, (kind, chain)),
-                points + gained + next_loss if bared else points + gained,
+                (*chains, (kind, chain)) if size else chains,
+                points + gained,
                 main if main > height else height,
             )
             for left, demolish, chains, points, main in partial
             for size, bared, chain, gained, height in growth
-            if size <= left <= size + still_possible and not (bared and demolish is not None)
+            if size <= left <= size + shown_later and not (bared and demolish is not None)
         ]
     idle = _idle_outcomes(towers, shown, next_loss, options)
     return [
@@ -138,25 +139,23 @@ _Growth: TypeAlias = tuple[int, bool, Values, int, int]
 """What may become of a tower: (cards added, whether its top went first, chain, points, height)."""
 
 
-def _growths(tower: Values, values: Values, options: Options) -> list[_Growth]:
-    """Everything that may become of a tower whose kind is shown, fewest added cards first."""
-    bases = [(False, tower)]
+def _growths(tower: Values, values: Values, next_loss: int, options: Options) -> list[_Growth]:
+    """Everything that may become of a tower whose kind is shown."""
+    bases = [(False, tower, 0)]
     if can_demolish(tower, options):
-        bases.append((True, tower[:-1]))
-    found = [
-        (size, bared, chain, tower_points(base + chain), len(base) + size)
-        for bared, base in bases
+        bases.append((True, tower[:-1], next_loss))
+    return [
+        (size, bared, chain, loss + tower_points(base + chain), len(base) + size)
+        for bared, base, loss in bases
         for size, group in enumerate(chains(top_of(base), values, options.eight))
         for chain in group
     ]
-    found.sort()
-    return found
 
 
 def _idle_outcomes(
     towers: tuple[Values, ...], shown: tuple[Values, ...], next_loss: int, options: Options
 ) -> list[tuple[int | None, int, int]]:
-    """The towers that can get no card: as they are, or with one of them demolished."""
+    """The towers whose kind is not shown: as they are, or with one of them demolished."""
     idle = {kind: tower for kind, tower in enumerate(towers) if tower and not shown[kind]}
     points = sum(map(tower_points, idle.values()))
     outcomes: list[tuple[int | None, int, int]] = [
@@ -165,6 +164,6 @@ def _idle_outcomes(
     for kind, tower in idle.items():
         if can_demolish(tower, options):
             changed = points - tower_points(tower) + tower_points(tower[:-1]) + next_loss
-            tallest = max(len(other) - (other is tower) for other in idle.values())
+            tallest = max(len(idle[other]) - (other == kind) for other in idle)
             outcomes.append((kind, changed, tallest))
     return outcomes

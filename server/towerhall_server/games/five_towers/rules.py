@@ -99,7 +99,7 @@ def decide(state: State, seat: Seat, command: object) -> tuple[Event, ...] | Rej
     shape, phase, handle = known
     try:
         wanted = msgspec.convert(command, type=shape)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeError) as error:
         return rejected(BAD_COMMAND, detail=str(error)[:DETAIL_LENGTH])
     if state.phase != phase:
         return rejected("wrong_phase", phase=state.phase)

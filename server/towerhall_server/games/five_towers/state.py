@@ -18,7 +18,6 @@ from towerhall_server.games.five_towers.cards import (
     DISPLAY_SIZE,
     KIND_OF,
     KINDS,
-    VALUE_OF,
     Card,
     Values,
     deck,
@@ -86,7 +85,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     limits: tuple[int, ...] = ()
     """FT 7: what each seat's bids must stay below in this round."""
     discard: tuple[tuple[Card, ...], ...] = ((),) * len(KINDS)
-    """The discard pile by kind, lowest value first: its order never matters."""
+    """The discard pile by kind; beyond that its order never matters."""
     scores: tuple[Score, ...] = ()
     """Final scores, once the game is over."""
 
@@ -181,8 +180,7 @@ def _card_built(state: State, event: CardBuilt) -> State:
 def _display_cleared(state: State, event: DisplayCleared) -> State:
     discard = list(state.discard)
     for card in event.cards:
-        kind = KIND_OF[card]
-        discard[kind] = tuple(sorted((*discard[kind], card), key=VALUE_OF.__getitem__))
+        discard[KIND_OF[card]] += (card,)
     return replace(state, display=(), discard=tuple(discard), calls=())
 
 

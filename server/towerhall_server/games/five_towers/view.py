@@ -72,7 +72,12 @@ def _player(player: Player) -> dict[str, object]:
 
 @lru_cache(maxsize=1 << 12)
 def _discard(cards: tuple[tuple[Card, ...], ...]) -> dict[str, object]:
-    return _named(map(values_of, cards))
+    return _named(map(_sorted_values, cards))
+
+
+@lru_cache(maxsize=1 << 13)
+def _sorted_values(cards: tuple[Card, ...]) -> Values:
+    return tuple(sorted(values_of(cards)))
 
 
 def _named(values: Iterable[Values]) -> dict[str, object]:

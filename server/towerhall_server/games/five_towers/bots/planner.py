@@ -3,43 +3,43 @@
 It values every seat's possible builds with the valuer's function and solves the rest of this
 round's auction by backward induction: each seat in turn takes the call that is best for itself,
 knowing what those after it will do. A seat likes its own gain and dislikes the others' a little.
-Because forecasts of other minds err, a call is also judged as if nobody outbid it.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 from towerhall_protocol.document import Document
 from towerhall_protocol.offers import Offer
 from towerhall_server.games.five_towers.bots.greedy import decline
 from towerhall_server.games.five_towers.bots.position import Position, read_view
-from towerhall_server.games.five_towers.bots.valuer import best_build, best_gains
+from towerhall_server.games.five_towers.bots.value import Weights
+from towerhall_server.games.five_towers.bots.valuer import WEIGHTS, best_build, best_gains
 
-ENVY = 0.5
+DUEL_WEIGHTS = Weights(fit=1.7, fit_power=0.8)
+"""Between two, far more of what fits comes one's way."""
+ENVY = 0.35
 """How much the gains of all others together weigh against one's own."""
-DOUBT = 0.3
-"""How much of a call's worth is what it brings if nobody outbids it."""
-PASS = -1
 
 
 def choose_planner(view: Document, offers: tuple[Offer, ...], entropy: bytes) -> dict[str, object]:
+    """The call with the best forecast for this seat; the build of most value."""
     position = read_view(view)
     if position.phase == "build":
-        return best_build(position)
-    auction = _Auction(position)
-    seat, numbers = position.turn, position.sensible_bids()
-    leader = max(position.calls, key=lambda caller: position.calls[caller], default=-1)
-    declined = auction.solve(auction.order.index(seat) + 1, max(position.highest, 0), leader)
+        return best_build(position, _weights(position))
+    auction, seat = _Auction(position), position.turn
+    next_turn = len(position.calls) + 1
+    leader = max(position.calls, key=lambda caller: position.calls[caller], default=seat)
+    declined = auction.solve(next_turn, max(position.highest, 0), leader)
     best, command = auction.worth(seat, declined), decline(position)
-    for number in numbers:
-        if number > 0:
-            outcome = auction.solve(auction.order.index(seat) + 1, number, seat)
-            forecast = auction.worth(seat, outcome)
-            hoped = auction.worth(seat, (seat, number))
-            value = (1 - DOUBT) * forecast + DOUBT * hoped
-            if value > best:
-                best, command = value, {"command": "bid", "number": number}
+    for number in position.sensible_bids():
+        worth = auction.worth(seat, auction.solve(next_turn, number, seat))
+        if worth > best:
+            best, command = worth, {"command": "bid", "number": number}
     return command
+
+
+def _weights(position: Position) -> Weights:
+    eight = position.options.eight
+    return DUEL_WEIGHTS if len(position.places) == 2 and eight == "base" else WEIGHTS[eight]
 
 
 class _Auction:
@@ -49,13 +49,15 @@ class _Auction:
         seats = len(position.places)
         self.order = [(position.start + turn) % seats for turn in range(seats)]
         self.size = len(position.display)
-        self.gains: Sequence[list[float]] = [best_gains(position, seat) for seat in range(seats)]
+        weights = _weights(position)
+        self.gains = [best_gains(position, seat, weights) for seat in range(seats)]
         self.solve = lru_cache(maxsize=None)(self._solve)
 
     def worth(self, seat: int, outcome: tuple[int, int]) -> float:
         """What it is worth to the seat that somebody builds that many cards."""
         builder, number = outcome
-        if number == 0:
+        if number == 0 or number >= len(self.gains[builder]):
+            # Nobody builds, or (FT 7, `bids: table`) the bid is a bluff that will be taken back.
             return 0.0
         gain = self.gains[builder][number]
         return gain if builder == seat else -gain * ENVY / (len(self.order) - 1)

@@ -6,48 +6,61 @@ spire; the whole follows the building rule of the room's options, so it holds in
 
 from functools import lru_cache
 
+import msgspec
+
 from towerhall_server.games.five_towers.building import can_place, top_of
 from towerhall_server.games.five_towers.cards import SPIRE, Values
 from towerhall_server.games.five_towers.scoring import penalty
 
-# Found by playing many games between variants of the same bot; see `make bench` for strengths.
-FIT_WEIGHT = 1.2
-FIT_POWER = 0.8
-BRIDGE_SHARE = 0.5
-SPIRE_CHANCE = 0.25
-SPIRE_PATIENCE = 2
+
+class Weights(msgspec.Struct, frozen=True, cache_hash=True):
+    """How much a bot believes in what may still come; found by many games between variants."""
+
+    fit: float
+    """Cards hoped for if one card fits ..."""
+    fit_power: float
+    """... and how that grows with the number that fit."""
+    bridge: float = 0.5
+    """The part of the cards behind a coming 8 or 9 that is counted as fitting."""
+    spire: float = 0.25
+    """The chance that a coming spire ends up on this tower."""
+    patience: float = 2.0
+    """Cards more that a spire is hoped to crown than fit by now."""
 
 
 @lru_cache(maxsize=1 << 16)
-def tower_value(tower: Values, coming: Values, eight: str) -> float:
+def tower_value(tower: Values, coming: Values, eight: str, weights: Weights) -> float:
     """The worth of one tower, given the values of its kind that may still be dealt."""
-    top = top_of(tower)
-    more: float = FIT_WEIGHT * expected_fits(top, coming, eight) ** FIT_POWER
+    fits = _expected_fits(top_of(tower), coming, eight, weights.bridge)
+    more: float = weights.fit * fits**weights.fit_power
     if SPIRE in tower:
         return 2 * (len(tower) + more)
     height = len(tower) + more
-    chance = min(1.0, SPIRE_CHANCE * coming.count(SPIRE))
-    return height + chance * (height + SPIRE_PATIENCE)
+    chance = min(1.0, weights.spire * coming.count(SPIRE))
+    return height + chance * (height + weights.patience)
 
 
 @lru_cache(maxsize=1 << 15)
-def expected_fits(top: int, coming: Values, eight: str) -> float:
-    """Cards that fit on the top, and half of those that a coming 8 or 9 would open."""
+def _expected_fits(top: int, coming: Values, eight: str, bridge: float) -> float:
+    """Cards that fit on the top, and part of those that a coming 8 or 9 would open."""
     direct = [value for value in coming if can_place(top, value, eight)]
-    opened = [
-        value
+    bridges = [value for value in direct if value in (8, 9)]
+    opened = sum(
+        not can_place(top, value, eight) and any(can_place(b, value, eight) for b in bridges)
         for value in coming
-        if not can_place(top, value, eight)
-        and any(can_place(bridge, value, eight) for bridge in direct if bridge in (8, 9))
-    ]
-    return len(direct) + BRIDGE_SHARE * len(opened)
+    )
+    return len(direct) + bridge * opened
 
 
 def table_value(
-    towers: tuple[Values, ...], demolished: int, coming: tuple[Values, ...], eight: str
+    towers: tuple[Values, ...],
+    demolished: int,
+    coming: tuple[Values, ...],
+    eight: str,
+    weights: Weights,
 ) -> float:
     """The worth of everything before one seat."""
     total = float(max(map(len, towers)) + penalty(demolished))
     for tower, values in zip(towers, coming, strict=True):
-        total += tower_value(tower, values, eight)
+        total += tower_value(tower, values, eight, weights)
     return total

@@ -1,0 +1,1 @@
+"""Tests of the games: the laws that hold for every one, and each game's own rules."""
