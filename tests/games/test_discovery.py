@@ -1,0 +1,223 @@
+"""Finding games, reading the options that a stranger asks for, and ranking scores."""
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.games.attempts import nested
+from tests.games.dice_duel import GAME, Options
+from towerhall_protocol.codec import encode
+from towerhall_server.game import (
+    BAD_OPTIONS,
+    DETAIL_LENGTH,
+    AnyGame,
+    OptionField,
+    Rejected,
+    discover,
+    option_fields,
+    rank,
+    read_options,
+)
+
+GAMES = {**discover(), GAME.name: GAME}
+PACKAGE = "towerhall_server.games"
+MODULE = """
+from dataclasses import replace
+from tests.games.dice_duel import GAME
+GAME = replace(GAME, name={name!r})
+"""
+
+
+@pytest.fixture
+def add_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Adds a folder with this code beside the real games, for one test."""
+    package = import_module(PACKAGE)
+    monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+    before = set(sys.modules)
+
+    def add(folder: str, code: str) -> None:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "__init__.py").write_text(code)
+
+    yield add
+    for module in set(sys.modules) - before:
+        if module.startswith(f"{PACKAGE}."):
+            del sys.modules[module]
+            vars(package).pop(module.removeprefix(f"{PACKAGE}."), None)
+
+
+def test_discovery_finds_five_towers_and_whatever_has_a_folder() -> None:
+    (home,) = import_module(PACKAGE).__path__
+    folders = {path.parent.name for path in Path(home).glob("*/__init__.py")}
+    games = discover()
+    assert "five_towers" in games
+    assert games.keys() == folders
+    assert all(name == game.name for name, game in games.items())
+
+
+def test_a_new_folder_is_a_new_game(add_folder: Callable[..., None]) -> None:
+    known = set(discover())
+    add_folder("new_game", MODULE.format(name="new_game"))
+    assert discover().keys() == known | {"new_game"}
+    assert discover()["new_game"].name == "new_game"
+
+
+def test_a_game_that_calls_itself_otherwise_than_its_folder_is_refused(
+    add_folder: Callable[..., None],
+) -> None:
+    add_folder("new_game", MODULE.format(name="old_game"))
+    with pytest.raises(ValueError, match="the game in new_game calls itself old_game"):
+        discover()
+
+
+def test_a_folder_without_a_game_is_refused(add_folder: Callable[..., None]) -> None:
+    add_folder("no_game", "")
+    with pytest.raises(AttributeError, match="GAME"):
+        discover()
+
+
+every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+
+
+@every_game
+def test_a_preset_gives_its_options(game: AnyGame) -> None:
+    for name, options in game.presets.items():
+        assert read_options(game, {"preset": name}) == options
+    assert read_options(game, {}) == game.presets["standard"] == game.options_type()
+
+
+@every_game
+def test_single_options_go_on_top_of_the_preset(game: AnyGame) -> None:
+    for name, preset in game.presets.items():
+        for option, field in option_fields(game.options_type).items():
+            for value in field.values:
+                wanted = read_options(game, {"preset": name, option: value})
+                assert wanted == msgspec.structs.replace(preset, **{option: value})
+
+
+def test_options_are_described_with_values_and_defaults() -> None:
+    assert option_fields(Options) == {
+        "goal": OptionField(("highest", "lowest"), "highest"),
+        "short": OptionField((False, True), False),
+    }
+
+
+def test_an_option_must_be_one_of_few_values() -> None:
+    free = msgspec.defstruct("Free", [("points", int, 5)])
+    with pytest.raises(TypeError, match="Literal or a bool"):
+        option_fields(free)
+
+
+def check_refused(game: AnyGame, wanted: object) -> None:
+    answer = read_options(game, wanted)
+    assert isinstance(answer, Rejected), answer
+    assert answer.code == BAD_OPTIONS
+    assert answer.rule == game.reasons[BAD_OPTIONS].rule
+    assert len(str(answer.params["detail"])) <= DETAIL_LENGTH
+    assert game.reasons[BAD_OPTIONS].hint.format(**answer.params)
+    encode(msgspec.to_builtins(answer))
+
+
+BAD: list[object] = [
+    None,
+    [],
+    "standard",
+    7,
+    [("preset", "standard")],
+    {"preset": "no_such_preset"},
+    {"preset": None},
+    {"preset": ["standard"]},
+    {"preset": {}},
+    {"preset": 1},
+    {"goal": "sideways"},
+    {"goal": None},
+    {"goal": 1},
+    {"goal": ["highest"]},
+    {"short": 1},
+    {"short": "true"},
+    {"short": None},
+    {"short": 2**70},
+    {"short": nested(3000)},
+    {"unknown": True},
+    {"x" * 10_000: True},
+    {1: 2},
+    {None: 1},
+    {b"short": True},
+    {"\ud800": 1},
+    {"goal": "\ud800"},
+    {"preset": "\ud800"},
+    {"preset": "quick", "goal": "lowest", "short": False, "more": 1},
+]
+
+
+@pytest.mark.parametrize("wanted", BAD, ids=range(len(BAD)))
+def test_bad_options_are_refused_and_nothing_is_raised(wanted: object) -> None:
+    check_refused(GAME, wanted)
+
+
+anything = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.binary(max_size=5)
+    | st.text(st.characters(), max_size=8)
+    | st.sampled_from(["preset", "standard", "goal", "bids", "highest", "strict"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["preset", "goal", "short", "bids", "auto_pass", "eight"])
+            | st.integers()
+            | st.text(st.characters(), max_size=3),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@every_game
+@given(anything)
+@example({"preset": "standard"})
+def test_anything_at_all_gives_options_or_a_refusal(game: AnyGame, wanted: object) -> None:
+    answer = read_options(game, wanted)
+    if isinstance(answer, game.options_type):
+        assert isinstance(wanted, dict)
+        assert wanted.keys() <= {"preset", *option_fields(game.options_type)}
+    else:
+        check_refused(game, wanted)
+
+
+@pytest.mark.parametrize(
+    ("scores", "places", "winners"),
+    [
+        ((3, 1, 2), (1, 3, 2), (0,)),
+        ((5, 5, 1), (1, 1, 3), (0, 1)),
+        ((1, 5, 5, 9), (4, 2, 2, 1), (3,)),
+        ((0, 0, 0), (1, 1, 1), (0, 1, 2)),
+        ((-6, -6, -1), (2, 2, 1), (2,)),
+        ((4,), (1,), (0,)),
+    ],
+)
+def test_equal_scores_share_a_place_and_leave_the_next_free(
+    scores: tuple[int, ...], places: tuple[int, ...], winners: tuple[int, ...]
+) -> None:
+    result = rank(scores)
+    assert result.scores == scores
+    assert result.places == places
+    assert result.winners == winners
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=6).map(tuple))
+def test_ranks_follow_the_scores(scores: tuple[int, ...]) -> None:
+    places = rank(scores).places
+    for score, place in zip(scores, places, strict=True):
+        assert place == 1 + sum(other > score for other in scores)
+    assert rank(scores).winners == tuple(i for i, s in enumerate(scores) if s == max(scores))

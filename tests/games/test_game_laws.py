@@ -1,0 +1,33 @@
+"""Every law on every game that there is, over whole games played at random."""
+
+from importlib.resources import files
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.games.laws import LAWS, Law, check_common_parts, check_reasons_cite_rules
+from tests.games.plays import plays
+from towerhall_server.game import AnyGame, discover
+
+GAMES = discover()
+every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+
+
+@every_game
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_the_law_holds(law: Law, game: AnyGame, data: st.DataObject) -> None:
+    law(data.draw(plays(game)))
+
+
+@every_game
+def test_the_game_has_the_parts_that_all_games_share(game: AnyGame) -> None:
+    check_common_parts(game)
+
+
+@every_game
+def test_every_reason_cites_a_section_of_the_rules(game: AnyGame) -> None:
+    rules = files(f"towerhall_server.games.{game.name}") / "RULES.md"
+    check_reasons_cite_rules(game, rules.read_text())

@@ -1,0 +1,95 @@
+"""The laws are able to fail: each is broken by a game with one thing wrong, and only that one."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tests.games.broken_duels import BREAKS
+from tests.games.dice_duel import GAME, RULES, Options
+from tests.games.laws import LAWS, Law, check_common_parts, check_reasons_cite_rules
+from tests.games.plays import Play, play, plays
+from towerhall_server.game import AnyGame, Reason
+
+BROKEN = [(name, game) for name, games in BREAKS.items() for game in games]
+
+
+def some_plays(game: AnyGame) -> Iterator[Play]:
+    """A few short games with different seats, options and choices."""
+    for seats, preset, first, picks in (
+        (2, "standard", 54, [449, 569, 305]),
+        (3, "quick", 31, [480, 115, 782]),
+    ):
+        yield play(game, game.presets[preset], seats, bytes([first]) * 32, picks, most_steps=100)
+
+
+def complaint(law: Law, whole: Play) -> str:
+    """What the law says, or nothing."""
+    try:
+        law(whole)
+    except AssertionError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@given(plays(GAME))
+def test_the_toy_keeps_the_law(law: Law, whole: Play) -> None:
+    law(whole)
+
+
+def test_the_toy_keeps_the_laws_about_the_game_itself() -> None:
+    check_common_parts(GAME)
+    check_reasons_cite_rules(GAME, RULES)
+
+
+def test_the_toy_shows_all_that_it_is_for() -> None:
+    events = {str(event) for whole in some_plays(GAME) for event in whole.events}
+    for sign in ("forced=True", "size=0", "height=0", "GivenBack", "Ended"):
+        assert any(sign in event for event in events), sign
+
+
+def test_every_law_has_a_game_that_breaks_it() -> None:
+    assert BREAKS.keys() == LAWS.keys()
+
+
+@pytest.mark.parametrize(("name", "game"), BROKEN)
+def test_a_broken_game_breaks_this_law_and_no_other(name: str, game: AnyGame) -> None:
+    complaints = ((each, complaint(law, p)) for each, law in LAWS.items() for p in some_plays(game))
+    told = {each: said for each, said in complaints if said}
+    assert told.keys() == {name}
+    assert f"law {name}, game {game.name}, " in told[name]
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        replace(GAME, presets={"quick": Options(short=True)}),
+        replace(GAME, presets={"standard": Options(short=True)}),
+        replace(GAME, reasons={"bad_command": GAME.reasons["bad_command"]}),
+        replace(GAME, reasons={"bad_options": GAME.reasons["bad_options"]}),
+        replace(GAME, bots={"easy": GAME.bots["easy"], "hard": GAME.bots["hard"]}),
+        replace(GAME, name="Dice Duel"),
+        replace(GAME, seats=range(3)),
+        replace(GAME, version=0),
+    ],
+)
+def test_a_game_without_a_common_part_is_seen(game: AnyGame) -> None:
+    with pytest.raises(AssertionError, match="law check_common_parts, game"):
+        check_common_parts(game)
+
+
+@pytest.mark.parametrize(
+    ("rule", "hint"), [("4", "No such section."), ("", "None."), ("3", "no end"), ("3", "A {}.")]
+)
+def test_a_reason_without_rule_or_hint_is_seen(rule: str, hint: str) -> None:
+    game = replace(GAME, reasons={**GAME.reasons, "new": Reason(rule, hint)})
+    with pytest.raises(AssertionError, match="game dice_duel, new"):
+        check_reasons_cite_rules(game, RULES)
+
+
+def test_two_sections_of_the_same_number_are_seen() -> None:
+    with pytest.raises(AssertionError, match="two sections"):
+        check_reasons_cite_rules(GAME, RULES + "## 3. Again\n")

@@ -1,0 +1,1 @@
+"""Tests of what client and server share."""
