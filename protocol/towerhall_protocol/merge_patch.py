@@ -7,6 +7,8 @@ changes its arguments. Documents hold no nulls: a null could not be told from a 
 
 from towerhall_protocol.document import Document, Patch
 
+_ARRAYS = (tuple, list)
+
 
 def diff(old: Document, new: Document) -> dict[str, object]:
     """The smallest patch with `apply(old, patch) == new`; empty if nothing changed."""
@@ -26,7 +28,9 @@ def diff(old: Document, new: Document) -> dict[str, object]:
         elif not same(before, value):
             patch[key] = value
     if kept < len(old):
-        patch.update((key, None) for key in old if key not in new)
+        for key in old:
+            if key not in new:
+                patch[key] = None
     return patch
 
 
@@ -51,12 +55,8 @@ def same(one: object, other: object) -> bool:
     kind, other_kind = type(one), type(other)
     if kind is int or kind is str:
         return kind is other_kind and one == other
-    if isinstance(one, tuple | list):
-        return (
-            isinstance(other, tuple | list)
-            and len(one) == len(other)
-            and all(map(same, one, other))
-        )
+    if isinstance(one, _ARRAYS):
+        return isinstance(other, _ARRAYS) and len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, dict):
         return (
             isinstance(other, dict)

@@ -164,6 +164,29 @@ def _bad_options(game: AnyGame, detail: str) -> Rejected:
     return Rejected(BAD_OPTIONS, game.reasons[BAD_OPTIONS].rule, {"detail": detail[:DETAIL_LENGTH]})
 
 
+Holder = TypeVar("Holder", bound=msgspec.Struct)
+Kept = TypeVar("Kept")
+
+
+def kept(derive: Callable[[Holder], Kept]) -> Callable[[Holder], Kept]:
+    """Remember what derives from one immutable struct (`dict=True`) inside that struct.
+
+    So it is made once, is the same object each time, which makes diffs cheap, and goes when the
+    struct goes: no cache of a fixed size has to fit the number of rooms.
+    """
+    name = f"{derive.__module__}.{derive.__qualname__}"
+
+    def look(holder: Holder) -> Kept:
+        inside = holder.__dict__
+        try:
+            found: Kept = inside[name]
+        except KeyError:
+            found = inside[name] = derive(holder)
+        return found
+
+    return look
+
+
 def discover() -> dict[str, AnyGame]:
     """Every game that has a folder under `games/`, by name."""
     package = import_module("towerhall_server.games")

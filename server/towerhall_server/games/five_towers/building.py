@@ -54,14 +54,27 @@ def chains(top: int, values: Values, eight: str) -> tuple[tuple[Values, ...], ..
 def most_cards(towers: tuple[Values, ...], shown: tuple[Values, ...], options: Options) -> int:
     """M of FT 7: how many of the shown cards could be built at most, with one demolition."""
     total = best_gain = 0
-    for tower, values in zip(towers, shown, strict=True):
-        if values:
-            longest_on = _longest_chains(values, options.eight)
-            longest = longest_on[top_of(tower)]
-            total += longest
-            if longest < len(values) and can_demolish(tower, options):
-                best_gain = max(best_gain, longest_on[top_of(tower[:-1])] - longest)
+    for kind, count, longest_on in _longest_by_kind(shown, options.eight):
+        tower = towers[kind]
+        longest = longest_on[tower[-1] if tower else NO_TOWER]
+        total += longest
+        if longest < count and can_demolish(tower, options):
+            gain = longest_on[tower[-2] if len(tower) > 1 else NO_TOWER] - longest
+            if gain > best_gain:
+                best_gain = gain
     return total + best_gain
+
+
+@lru_cache(maxsize=1 << 12)
+def _longest_by_kind(
+    shown: tuple[Values, ...], eight: str
+) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
+    """For each kind that is shown: (kind, how many cards, longest chain by top)."""
+    return tuple(
+        (kind, len(values), _longest_chains(values, eight))
+        for kind, values in enumerate(shown)
+        if values
+    )
 
 
 @lru_cache(maxsize=1 << 13)
@@ -98,15 +111,15 @@ def builds(
     loss = penalty(demolished)
     next_loss = penalty(demolished + 1) - loss
     growths = [
-        (kind, len(values), _growths(towers[kind], values, next_loss, options))
+        (kind, *_growths(towers[kind], values, next_loss, options))
         for kind, values in enumerate(shown)
         if values
     ]
     # Share the number out among the shown kinds in every way, adding up the score on the way.
-    shown_later = sum(map(len, shown))
+    fit_later = sum(most for _, most, _ in growths)
     partial: list[_Partial] = [(number, None, (), loss, 0)]
-    for kind, count, growth in growths:
-        shown_later -= count
+    for kind, most, growth in growths:
+        fit_later -= most
         partial = [
             (
                 left - size,
@@ -117,7 +130,7 @@ def builds(
             )
             for left, demolish, chains, points, main in partial
             for size, bared, chain, gained, height in growth
-            if size <= left <= size + shown_later and not (bared and demolish is not None)
+            if size <= left <= size + fit_later and not (bared and demolish is not None)
         ]
     idle = _idle_outcomes(towers, shown, next_loss, options)
     return [
@@ -139,15 +152,30 @@ _Growth: TypeAlias = tuple[int, bool, Values, int, int]
 """What may become of a tower: (cards added, whether its top went first, chain, points, height)."""
 
 
-def _growths(tower: Values, values: Values, next_loss: int, options: Options) -> list[_Growth]:
-    """Everything that may become of a tower whose kind is shown."""
-    bases = [(False, tower, 0)]
+def _growths(
+    tower: Values, values: Values, next_loss: int, options: Options
+) -> tuple[int, list[_Growth]]:
+    """Everything that may become of a tower whose kind is shown, and the most cards it may get."""
+    found = _grown(tower, values, options.eight, bared=False, loss=0)
+    most = found[-1][0]
     if can_demolish(tower, options):
-        bases.append((True, tower[:-1], next_loss))
+        found += _grown(tower[:-1], values, options.eight, bared=True, loss=next_loss)
+        most = max(most, found[-1][0])
+    return most, found
+
+
+def _grown(tower: Values, values: Values, eight: str, *, bared: bool, loss: int) -> list[_Growth]:
+    height = len(tower)
+    doubled = SPIRE in tower
     return [
-        (size, bared, chain, loss + tower_points(base + chain), len(base) + size)
-        for bared, base, loss in bases
-        for size, group in enumerate(chains(top_of(base), values, options.eight))
+        (
+            size,
+            bared,
+            chain,
+            loss + (height + size) * (2 if doubled or SPIRE in chain else 1),
+            height + size,
+        )
+        for size, group in enumerate(chains(top_of(tower), values, eight))
         for chain in group
     ]
 

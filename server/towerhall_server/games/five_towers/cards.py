@@ -3,6 +3,8 @@
 from functools import lru_cache
 from typing import TypeAlias
 
+from towerhall_server.game import COPY_MARK
+
 Card: TypeAlias = str
 """`sand:7`; its second copy is `sand:7+`."""
 Values: TypeAlias = tuple[int, ...]
@@ -14,11 +16,11 @@ COPIED_VALUES = (0, 2, 5, 7, 10, 12)
 DISPLAY_SIZE = 5
 
 _SMALL_DECK = tuple(f"{kind}:{value}" for kind in KINDS for value in range(TOP_VALUE + 1))
-_COPIES = tuple(f"{kind}:{value}+" for kind in KINDS for value in COPIED_VALUES)
+_COPIES = tuple(f"{kind}:{value}{COPY_MARK}" for kind in KINDS for value in COPIED_VALUES)
 
 KIND_INDEX = {kind: index for index, kind in enumerate(KINDS)}
 KIND_OF = {card: KIND_INDEX[card.split(":")[0]] for card in _SMALL_DECK + _COPIES}
-VALUE_OF = {card: int(card.split(":")[1].rstrip("+")) for card in _SMALL_DECK + _COPIES}
+VALUE_OF = {card: int(card.split(":")[1].rstrip(COPY_MARK)) for card in _SMALL_DECK + _COPIES}
 
 
 def deck(seats: int) -> tuple[Card, ...]:
@@ -41,19 +43,21 @@ def values_by_kind(cards: tuple[Card, ...]) -> tuple[Values, ...]:
     return tuple([tuple(sorted(values)) for values in sorted_values])
 
 
-@lru_cache(maxsize=4096)
-def _ids_in(display: tuple[Card, ...]) -> dict[tuple[int, int], list[Card]]:
-    ids: dict[tuple[int, int], list[Card]] = {}
-    for card in sorted(display):
-        ids.setdefault((KIND_OF[card], VALUE_OF[card]), []).append(card)
+@lru_cache(maxsize=1 << 12)
+def _ids_in(display: tuple[Card, ...]) -> tuple[dict[int, Card], ...]:
+    """For each kind: value to the id in the display; of two copies the plain one."""
+    ids: tuple[dict[int, Card], ...] = tuple({} for _ in KINDS)
+    for card in sorted(display, reverse=True):
+        ids[KIND_OF[card]][VALUE_OF[card]] = card
     return ids
 
 
 def name_cards(display: tuple[Card, ...], chains: tuple[tuple[int, Values], ...]) -> list[Card]:
     """The ids of display cards for (kind, values); of two copies the plain one goes first."""
     ids = _ids_in(display)
-    return [
-        ids[kind, value][chain[:index].count(value)]
-        for kind, chain in chains
-        for index, value in enumerate(chain)
-    ]
+    names = [ids[kind][value] for kind, chain in chains for value in chain]
+    if len(set(names)) < len(names):
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                names[index] = name + COPY_MARK
+    return names

@@ -1,5 +1,7 @@
 """What a seat may do now, spelled out (FT 5 to 7), and what the clock does in its place."""
 
+from functools import lru_cache
+
 from towerhall_protocol.offers import Choice, Offer, Range
 from towerhall_server.game import Seat
 from towerhall_server.games.five_towers.building import Build, builds
@@ -21,9 +23,13 @@ def offers(state: State, seat: Seat) -> tuple[Offer, ...]:
     if state.phase == "build":
         choices = tuple(_choice(build, state.display) for build in _builds(state))
         return (Offer("build", choices=choices),)
-    least, most = bid_range(state, seat)
+    return _calls(*bid_range(state, seat), bool(state.calls))
+
+
+@lru_cache(maxsize=128)
+def _calls(least: int, most: int, may_pass: bool) -> tuple[Offer, ...]:
     bids = () if most < least else (Offer("bid", ranges={"number": Range(least, most)}),)
-    return (*bids, _PASS) if state.calls else bids
+    return (*bids, _PASS) if may_pass else bids
 
 
 def timeout(state: State, seat: Seat) -> dict[str, object]:

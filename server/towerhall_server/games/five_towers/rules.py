@@ -130,7 +130,7 @@ def feasible(state: State, seat: Seat) -> int:
     return _feasible(state.players[seat], state.display, state.options)
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=1 << 12)
 def _feasible(player: Player, display: tuple[Card, ...], options: Options) -> int:
     return most_cards(tower_values(player), values_by_kind(display), options)
 
@@ -223,13 +223,13 @@ def _build(story: _Story, seat: Seat, command: Build) -> Rejected | None:
 
 
 def _check_selection(state: State, command: Build) -> Rejected | None:
-    number = leading_call(state).number
-    if len(command.cards) != number:
+    number, cards = leading_call(state).number, command.cards
+    if len(cards) != number:
         return rejected("wrong_number_of_cards", number=number)
-    for index, card in enumerate(command.cards):
-        if card in command.cards[:index]:
-            return rejected("duplicate_card", index=index)
-    for index, card in enumerate(command.cards):
+    if len(set(cards)) < number:
+        twice = next(index for index, card in enumerate(cards) if card in cards[:index])
+        return rejected("duplicate_card", index=twice)
+    for index, card in enumerate(cards):
         if card not in state.display:
             return rejected("card_not_in_display", index=index)
     return None
@@ -242,7 +242,7 @@ def _clean_up(story: _Story) -> None:
     """Discard what is left, then deal, go through the deck again, or end the game."""
     story.tell(DisplayCleared(story.state.display))
     if not story.state.pile and story.state.lap == 1:
-        story.tell(PileReshuffled(sum(map(len, story.state.discard))))
+        story.tell(PileReshuffled(sum(map(len, story.state.discard.kinds))))
     if story.state.pile:
         _deal(story)
     else:

@@ -5,7 +5,6 @@ part is `seed`, `act` and the order of `pile`; everything else is public (FT 11)
 """
 
 from collections.abc import Callable
-from functools import lru_cache
 from itertools import chain
 from typing import Any, Literal
 
@@ -13,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from towerhall_protocol.fairness import Act
-from towerhall_server.game import Seat
+from towerhall_server.game import Seat, kept
 from towerhall_server.games.five_towers.cards import (
     DISPLAY_SIZE,
     KIND_OF,
@@ -59,11 +58,17 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
 _NO_CALL = Call(NO_SEAT, PASS)
 
 
-class Player(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
-    """What lies before one seat. Hashable, so that whatever derives from it can be remembered."""
+class Player(msgspec.Struct, frozen=True, cache_hash=True, dict=True):
+    """What lies before one seat."""
 
     towers: tuple[tuple[Card, ...], ...] = ((),) * len(KINDS)
     demolished: tuple[Card, ...] = ()
+
+
+class Discard(msgspec.Struct, frozen=True, dict=True):
+    """The discard pile by kind; beyond that its order never matters."""
+
+    kinds: tuple[tuple[Card, ...], ...] = ((),) * len(KINDS)
 
 
 class State(msgspec.Struct, frozen=True, gc=False):
@@ -84,8 +89,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     calls: tuple[Call, ...] = ()
     limits: tuple[int, ...] = ()
     """FT 7: what each seat's bids must stay below in this round."""
-    discard: tuple[tuple[Card, ...], ...] = ((),) * len(KINDS)
-    """The discard pile by kind; beyond that its order never matters."""
+    discard: Discard = Discard()
     scores: tuple[Score, ...] = ()
     """Final scores, once the game is over."""
 
@@ -95,7 +99,7 @@ def start(options: Options, seats: int, seed: bytes) -> State:
     return State(options, seed, DEAL_ACT, deck(seats), (Player(),) * seats)
 
 
-@lru_cache(maxsize=1 << 13)
+@kept
 def tower_values(player: Player) -> tuple[Values, ...]:
     """The player's towers by their values alone, which is all that the rules look at."""
     return tuple(map(values_of, player.towers))
@@ -178,16 +182,16 @@ def _card_built(state: State, event: CardBuilt) -> State:
 
 
 def _display_cleared(state: State, event: DisplayCleared) -> State:
-    discard = list(state.discard)
+    kinds = list(state.discard.kinds)
     for card in event.cards:
-        discard[KIND_OF[card]] += (card,)
-    return replace(state, display=(), discard=tuple(discard), calls=())
+        kinds[KIND_OF[card]] += (card,)
+    discard = Discard(tuple(kinds)) if event.cards else state.discard
+    return replace(state, display=(), discard=discard, calls=())
 
 
 def _pile_reshuffled(state: State, event: PileReshuffled) -> State:
-    pile = Act(state.seed, state.act).shuffle(chain.from_iterable(state.discard))
-    empty = ((),) * len(KINDS)
-    return replace(state, pile=tuple(pile), discard=empty, act=state.act + 1, lap=2)
+    pile = Act(state.seed, state.act).shuffle(chain.from_iterable(state.discard.kinds))
+    return replace(state, pile=tuple(pile), discard=Discard(), act=state.act + 1, lap=2)
 
 
 def _game_ended(state: State, event: GameEnded) -> State:
@@ -195,7 +199,9 @@ def _game_ended(state: State, event: GameEnded) -> State:
 
 
 def _with(items: tuple[Any, ...], index: int, item: Any) -> tuple[Any, ...]:
-    return (*items[:index], item, *items[index + 1 :])
+    changed = list(items)
+    changed[index] = item
+    return tuple(changed)
 
 
 _FOLD: dict[type[Event], Callable[[State, Any], State]] = {

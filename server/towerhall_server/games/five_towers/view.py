@@ -1,7 +1,7 @@
 """What a viewer sees. Five Towers hides only the order of the pile (FT 11), so all see the same.
 
-A view is rebuilt after every commit, but its parts are remembered by the piece of state that they
-show: an unchanged part is the same object as before, and the diff passes over it.
+A view is rebuilt after every commit, but its parts are kept by the piece of state that they show:
+an unchanged part is the same object as before, and the diff passes over it.
 """
 
 from collections.abc import Iterable
@@ -9,12 +9,12 @@ from functools import lru_cache
 
 import msgspec
 
-from towerhall_server.game import Result, Viewer, rank
+from towerhall_server.game import Result, Viewer, kept, rank
 from towerhall_server.games.five_towers.cards import KINDS, Card, Values, values_by_kind, values_of
 from towerhall_server.games.five_towers.options import Options
 from towerhall_server.games.five_towers.rules import final_score
 from towerhall_server.games.five_towers.scoring import Score
-from towerhall_server.games.five_towers.state import NO_SEAT, Player, State, tower_values
+from towerhall_server.games.five_towers.state import NO_SEAT, Discard, Player, State, tower_values
 
 _SEAT_KEYS = tuple(map(str, range(5)))
 
@@ -30,14 +30,17 @@ def view(state: State, viewer: Viewer) -> dict[str, object]:
         "start": state.start,
         "display": state.display,
         "calls": {_SEAT_KEYS[call.seat]: call.number for call in state.calls},
-        "seats": _seats(state.players),
+        "seats": {
+            key: _player(player) for key, player in zip(_SEAT_KEYS, state.players, strict=False)
+        },
         "discard": _discard(state.discard),
     }
     if state.turn != NO_SEAT:
         document["turn"] = state.turn
-    limits = _limits(state.limits, len(state.display))
-    if limits:
-        document["limits"] = limits
+    if state.options.bids == "table":
+        limits = _limits(state.limits, len(state.display))
+        if limits:
+            document["limits"] = limits
     if state.scores:
         document["scores"] = _scores(state.scores)
     return document
@@ -56,12 +59,7 @@ def _options(options: Options) -> dict[str, object]:
     return document
 
 
-@lru_cache(maxsize=1 << 12)
-def _seats(players: tuple[Player, ...]) -> dict[str, object]:
-    return {_SEAT_KEYS[seat]: _player(player) for seat, player in enumerate(players)}
-
-
-@lru_cache(maxsize=1 << 13)
+@kept
 def _player(player: Player) -> dict[str, object]:
     return {
         "towers": _named(tower_values(player)),
@@ -70,9 +68,9 @@ def _player(player: Player) -> dict[str, object]:
     }
 
 
-@lru_cache(maxsize=1 << 12)
-def _discard(cards: tuple[tuple[Card, ...], ...]) -> dict[str, object]:
-    return _named(map(_sorted_values, cards))
+@kept
+def _discard(discard: Discard) -> dict[str, object]:
+    return _named(map(_sorted_values, discard.kinds))
 
 
 @lru_cache(maxsize=1 << 13)
