@@ -28,12 +28,6 @@ def deck(seats: int) -> tuple[Card, ...]:
     return _SMALL_DECK if seats <= 3 else _SMALL_DECK + _COPIES
 
 
-@lru_cache(maxsize=1 << 14)
-def values_of(cards: tuple[Card, ...]) -> Values:
-    """The values in the same order. Remembered, so that equal parts of views are one object."""
-    return tuple([VALUE_OF[card] for card in cards])
-
-
 @lru_cache(maxsize=1 << 12)
 def values_by_kind(cards: tuple[Card, ...]) -> tuple[Values, ...]:
     """The sorted values of the cards, one tuple for each of `KINDS`."""

@@ -7,7 +7,7 @@ from towerhall_server.game import Seat
 from towerhall_server.games.five_towers.building import Build, builds
 from towerhall_server.games.five_towers.cards import KINDS, Card, name_cards, values_by_kind
 from towerhall_server.games.five_towers.rules import bid_range
-from towerhall_server.games.five_towers.state import State, leading_call, tower_values
+from towerhall_server.games.five_towers.state import State, leading_call
 
 _PASS = Offer("pass")
 
@@ -43,7 +43,7 @@ def timeout(state: State, seat: Seat) -> dict[str, object]:
 def _builds(state: State) -> list[Build]:
     player = state.players[state.turn]
     return builds(
-        tower_values(player),
+        player.towers,
         len(player.demolished),
         values_by_kind(state.display),
         leading_call(state).number,

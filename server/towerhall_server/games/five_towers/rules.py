@@ -46,7 +46,6 @@ from towerhall_server.games.five_towers.state import (
     fold,
     leading_call,
     next_display,
-    tower_values,
 )
 
 
@@ -132,7 +131,7 @@ def feasible(state: State, seat: Seat) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def _feasible(player: Player, display: tuple[Card, ...], options: Options) -> int:
-    return most_cards(tower_values(player), values_by_kind(display), options)
+    return most_cards(player.towers, values_by_kind(display), options)
 
 
 def _bid(story: _Story, seat: Seat, command: Bid) -> Rejected | None:
@@ -203,14 +202,14 @@ def _build(story: _Story, seat: Seat, command: Build) -> Rejected | None:
     if refusal is not None:
         return refusal
     player = state.players[seat]
-    towers = list(tower_values(player))
+    towers = list(player.towers)
     story.tell(CardsTaken(seat, command.cards))
     if command.demolish is not None:
         kind = KIND_INDEX.get(command.demolish)
         if kind is None or not can_demolish(towers[kind], state.options):
             return rejected("cannot_demolish")
         towers[kind] = towers[kind][:-1]
-        story.tell(CardDemolished(seat, player.towers[kind][-1], len(player.demolished) + 1))
+        story.tell(CardDemolished(seat, player.cards[kind][-1], len(player.demolished) + 1))
     for index, card in enumerate(command.cards):
         kind, value = KIND_OF[card], VALUE_OF[card]
         top = top_of(towers[kind])
@@ -242,7 +241,7 @@ def _clean_up(story: _Story) -> None:
     """Discard what is left, then deal, go through the deck again, or end the game."""
     story.tell(DisplayCleared(story.state.display))
     if not story.state.pile and story.state.lap == 1:
-        story.tell(PileReshuffled(sum(map(len, story.state.discard.kinds))))
+        story.tell(PileReshuffled(len(story.state.discard.cards)))
     if story.state.pile:
         _deal(story)
     else:
@@ -258,7 +257,7 @@ def _deal(story: _Story) -> None:
 
 
 def final_score(player: Player) -> Score:
-    return score(tower_values(player), len(player.demolished))
+    return score(player.towers, len(player.demolished))
 
 
 _Handler = Callable[[_Story, Seat, Any], Rejected | None]

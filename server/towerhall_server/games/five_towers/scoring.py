@@ -29,10 +29,17 @@ def penalty(demolished: int) -> int:
     return -demolished * (demolished + 1) // 2
 
 
-def score(towers: tuple[Values, ...], demolished: int) -> Score:
+def total(towers: tuple[Values, ...], demolished: int) -> int:
     """All points of one seat."""
-    cards = sum(map(len, towers))
-    spires = sum(len(tower) for tower in towers if SPIRE in tower)
-    main = max(map(len, towers))
-    loss = penalty(demolished)
-    return Score(cards, spires, main, loss, cards + spires + main + loss)
+    return sum(map(tower_points, towers)) + max(map(len, towers)) + penalty(demolished)
+
+
+def score(towers: tuple[Values, ...], demolished: int) -> Score:
+    """All points of one seat, taken apart."""
+    return Score(
+        cards=sum(map(len, towers)),
+        spires=sum(len(tower) for tower in towers if SPIRE in tower),
+        main=max(map(len, towers)),
+        penalty=penalty(demolished),
+        total=total(towers, demolished),
+    )

@@ -5,22 +5,21 @@ part is `seed`, `act` and the order of `pile`; everything else is public (FT 11)
 """
 
 from collections.abc import Callable
-from itertools import chain
 from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from towerhall_protocol.fairness import Act
-from towerhall_server.game import Seat, kept
+from towerhall_server.game import Seat
 from towerhall_server.games.five_towers.cards import (
     DISPLAY_SIZE,
     KIND_OF,
     KINDS,
+    VALUE_OF,
     Card,
     Values,
     deck,
-    values_of,
 )
 from towerhall_server.games.five_towers.events import (
     AuctionEmpty,
@@ -58,17 +57,24 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
 _NO_CALL = Call(NO_SEAT, PASS)
 
 
+NOTHING_BY_KIND: tuple[tuple[()], ...] = ((),) * len(KINDS)
+
+
 class Player(msgspec.Struct, frozen=True, cache_hash=True, dict=True):
     """What lies before one seat."""
 
-    towers: tuple[tuple[Card, ...], ...] = ((),) * len(KINDS)
+    towers: tuple[Values, ...] = NOTHING_BY_KIND
+    """Values from the bottom up, one tower for each kind: all that the rules look at."""
+    cards: tuple[tuple[Card, ...], ...] = NOTHING_BY_KIND
+    """The same towers by id: which copy of a card lies where."""
     demolished: tuple[Card, ...] = ()
 
 
 class Discard(msgspec.Struct, frozen=True, dict=True):
-    """The discard pile by kind; beyond that its order never matters."""
+    """The discard pile, by id and by kind; its order never matters."""
 
-    kinds: tuple[tuple[Card, ...], ...] = ((),) * len(KINDS)
+    cards: tuple[Card, ...] = ()
+    values: tuple[Values, ...] = NOTHING_BY_KIND
 
 
 class State(msgspec.Struct, frozen=True, gc=False):
@@ -97,12 +103,6 @@ class State(msgspec.Struct, frozen=True, gc=False):
 def start(options: Options, seats: int, seed: bytes) -> State:
     """The table before anything happened; the deck is still in order."""
     return State(options, seed, DEAL_ACT, deck(seats), (Player(),) * seats)
-
-
-@kept
-def tower_values(player: Player) -> tuple[Values, ...]:
-    """The player's towers by their values alone, which is all that the rules look at."""
-    return tuple(map(values_of, player.towers))
 
 
 def leading_call(state: State) -> Call:
@@ -168,29 +168,38 @@ def _cards_taken(state: State, event: CardsTaken) -> State:
 def _card_demolished(state: State, event: CardDemolished) -> State:
     player = state.players[event.seat]
     kind = KIND_OF[event.card]
-    towers = _with(player.towers, kind, player.towers[kind][:-1])
-    changed = Player(towers, (*player.demolished, event.card))
+    changed = Player(
+        _with(player.towers, kind, player.towers[kind][:-1]),
+        _with(player.cards, kind, player.cards[kind][:-1]),
+        (*player.demolished, event.card),
+    )
     return replace(state, players=_with(state.players, event.seat, changed))
 
 
 def _card_built(state: State, event: CardBuilt) -> State:
     player = state.players[event.seat]
     kind = KIND_OF[event.card]
-    towers = _with(player.towers, kind, (*player.towers[kind], event.card))
-    changed = Player(towers, player.demolished)
+    changed = Player(
+        _with(player.towers, kind, (*player.towers[kind], VALUE_OF[event.card])),
+        _with(player.cards, kind, (*player.cards[kind], event.card)),
+        player.demolished,
+    )
     return replace(state, players=_with(state.players, event.seat, changed))
 
 
 def _display_cleared(state: State, event: DisplayCleared) -> State:
-    kinds = list(state.discard.kinds)
+    if not event.cards:
+        return replace(state, display=(), calls=())
+    values = list(state.discard.values)
     for card in event.cards:
-        kinds[KIND_OF[card]] += (card,)
-    discard = Discard(tuple(kinds)) if event.cards else state.discard
-    return replace(state, display=(), discard=discard, calls=())
+        kind = KIND_OF[card]
+        values[kind] = tuple(sorted((*values[kind], VALUE_OF[card])))
+    discard = Discard(state.discard.cards + event.cards, tuple(values))
+    return replace(state, display=(), calls=(), discard=discard)
 
 
 def _pile_reshuffled(state: State, event: PileReshuffled) -> State:
-    pile = Act(state.seed, state.act).shuffle(chain.from_iterable(state.discard.kinds))
+    pile = Act(state.seed, state.act).shuffle(state.discard.cards)
     return replace(state, pile=tuple(pile), discard=Discard(), act=state.act + 1, lap=2)
 
 

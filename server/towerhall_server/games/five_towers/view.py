@@ -10,11 +10,10 @@ from functools import lru_cache
 import msgspec
 
 from towerhall_server.game import Result, Viewer, kept, rank
-from towerhall_server.games.five_towers.cards import KINDS, Card, Values, values_by_kind, values_of
+from towerhall_server.games.five_towers.cards import KINDS, Values, values_by_kind
 from towerhall_server.games.five_towers.options import Options
-from towerhall_server.games.five_towers.rules import final_score
-from towerhall_server.games.five_towers.scoring import Score
-from towerhall_server.games.five_towers.state import NO_SEAT, Discard, Player, State, tower_values
+from towerhall_server.games.five_towers.scoring import Score, total
+from towerhall_server.games.five_towers.state import NO_SEAT, Discard, Player, State
 
 _SEAT_KEYS = tuple(map(str, range(5)))
 
@@ -62,20 +61,15 @@ def _options(options: Options) -> dict[str, object]:
 @kept
 def _player(player: Player) -> dict[str, object]:
     return {
-        "towers": _named(tower_values(player)),
+        "towers": _named(player.towers),
         "demolished": _named(values_by_kind(player.demolished)),
-        "score": final_score(player).total,
+        "score": total(player.towers, len(player.demolished)),
     }
 
 
 @kept
 def _discard(discard: Discard) -> dict[str, object]:
-    return _named(map(_sorted_values, discard.kinds))
-
-
-@lru_cache(maxsize=1 << 13)
-def _sorted_values(cards: tuple[Card, ...]) -> Values:
-    return tuple(sorted(values_of(cards)))
+    return _named(discard.values)
 
 
 def _named(values: Iterable[Values]) -> dict[str, object]:

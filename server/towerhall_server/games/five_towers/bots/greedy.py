@@ -5,7 +5,7 @@ from towerhall_protocol.fairness import Act
 from towerhall_protocol.offers import Offer
 from towerhall_server.games.five_towers.bots.position import Position, read_view
 from towerhall_server.games.five_towers.building import Build
-from towerhall_server.games.five_towers.scoring import score
+from towerhall_server.games.five_towers.scoring import total
 
 MISTAKE_IN = 3
 """An easy bot takes its second-best choice once in so many decisions."""
@@ -36,7 +36,7 @@ def ranked_by_points(position: Position) -> list[dict[str, object]]:
         ordered = sorted(found, key=lambda build: -build.score)
         return [position.build_command(build) for build in ordered]
     place = position.places[position.turn]
-    now = score(place.towers, place.demolished).total
+    now = total(place.towers, place.demolished)
     gains: list[tuple[int, dict[str, object]]] = [(0, decline(position))]
     for number in position.sensible_bids():
         if number > 0:
