@@ -37,18 +37,21 @@ def can_demolish(tower: Values, options: Options) -> bool:
 
 
 @lru_cache(maxsize=1 << 14)
-def chains(top: int, values: Values, eight: str) -> tuple[tuple[Values, ...], ...]:
-    """All sequences of some of the values that fit on the top, grouped by their length 0..5."""
-    found: list[dict[Values, None]] = [{} for _ in range(len(values) + 1)]
+def chains(top: int, values: Values, eight: str) -> tuple[tuple[int, Values, bool], ...]:
+    """All sequences of some of the values that fit on the top: (length, values, with a spire).
+
+    Sorted by length, so that the last one is a longest one.
+    """
+    found: dict[Values, None] = {}
 
     def extend(chain: Values, top: int, left: Values) -> None:
-        found[len(chain)][chain] = None
+        found[chain] = None
         for index, value in enumerate(left):
             if can_place(top, value, eight):
                 extend((*chain, value), value, left[:index] + left[index + 1 :])
 
     extend((), top, values)
-    return tuple(tuple(group) for group in found if group)
+    return tuple((len(chain), chain, SPIRE in chain) for chain in sorted(found, key=len))
 
 
 def most_cards(towers: tuple[Values, ...], shown: tuple[Values, ...], options: Options) -> int:
@@ -71,9 +74,11 @@ def _longest_by_kind(
 ) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
     """For each kind that is shown: (kind, how many cards, longest chain by top)."""
     return tuple(
-        (kind, len(values), _longest_chains(values, eight))
-        for kind, values in enumerate(shown)
-        if values
+        [
+            (kind, len(values), _longest_chains(values, eight))
+            for kind, values in enumerate(shown)
+            if values
+        ]
     )
 
 
@@ -110,15 +115,16 @@ def builds(
     """Every build of that many cards, one for each different outcome."""
     loss = penalty(demolished)
     next_loss = penalty(demolished + 1) - loss
-    growths = [
-        (kind, *_growths(towers[kind], values, next_loss, options))
-        for kind, values in enumerate(shown)
-        if values
-    ]
+    growths = []
+    fit_later = 0
+    for kind, values in enumerate(shown):
+        if values:
+            growth, most = _growths(towers[kind], values, next_loss, options)
+            growths.append((kind, growth, most))
+            fit_later += most
     # Share the number out among the shown kinds in every way, adding up the score on the way.
-    fit_later = sum(most for _, most, _ in growths)
     partial: list[_Partial] = [(number, None, (), loss, 0)]
-    for kind, most, growth in growths:
+    for kind, growth, most in growths:
         fit_later -= most
         partial = [
             (
@@ -154,44 +160,44 @@ _Growth: TypeAlias = tuple[int, bool, Values, int, int]
 
 def _growths(
     tower: Values, values: Values, next_loss: int, options: Options
-) -> tuple[int, list[_Growth]]:
+) -> tuple[list[_Growth], int]:
     """Everything that may become of a tower whose kind is shown, and the most cards it may get."""
-    found = _grown(tower, values, options.eight, bared=False, loss=0)
-    most = found[-1][0]
-    if can_demolish(tower, options):
-        found += _grown(tower[:-1], values, options.eight, bared=True, loss=next_loss)
-        most = max(most, found[-1][0])
-    return most, found
-
-
-def _grown(tower: Values, values: Values, eight: str, *, bared: bool, loss: int) -> list[_Growth]:
+    fitting = chains(tower[-1] if tower else NO_TOWER, values, options.eight)
     height = len(tower)
-    doubled = SPIRE in tower
-    return [
-        (
-            size,
-            bared,
-            chain,
-            loss + (height + size) * (2 if doubled or SPIRE in chain else 1),
-            height + size,
-        )
-        for size, group in enumerate(chains(top_of(tower), values, eight))
-        for chain in group
+    each = 2 if SPIRE in tower else 1
+    found = [
+        (size, False, chain, (height + size) * (2 if spire else each), height + size)
+        for size, chain, spire in fitting
     ]
+    most = fitting[-1][0]
+    if can_demolish(tower, options):
+        bared = tower[:-1]
+        fitting = chains(bared[-1] if bared else NO_TOWER, values, options.eight)
+        height -= 1
+        each = 2 if SPIRE in bared else 1
+        found += [
+            (size, True, chain, next_loss + (height + size) * (2 if spire else each), height + size)
+            for size, chain, spire in fitting
+        ]
+        if fitting[-1][0] > most:
+            most = fitting[-1][0]
+    return found, most
 
 
 def _idle_outcomes(
     towers: tuple[Values, ...], shown: tuple[Values, ...], next_loss: int, options: Options
 ) -> list[tuple[int | None, int, int]]:
-    """The towers whose kind is not shown: as they are, or with one of them demolished."""
-    idle = {kind: tower for kind, tower in enumerate(towers) if tower and not shown[kind]}
-    points = sum(map(tower_points, idle.values()))
-    outcomes: list[tuple[int | None, int, int]] = [
-        (None, points, max(map(len, idle.values()), default=0))
-    ]
-    for kind, tower in idle.items():
+    """The towers whose kind is not shown, as (demolished kind, points, tallest)."""
+    idle = [kind for kind, tower in enumerate(towers) if tower and not shown[kind]]
+    points = [tower_points(towers[kind]) for kind in idle]
+    heights = [len(towers[kind]) for kind in idle]
+    whole = sum(points)
+    outcomes: list[tuple[int | None, int, int]] = [(None, whole, max(heights, default=0))]
+    for index, kind in enumerate(idle):
+        tower = towers[kind]
         if can_demolish(tower, options):
-            changed = points - tower_points(tower) + tower_points(tower[:-1]) + next_loss
-            tallest = max(len(idle[other]) - (other == kind) for other in idle)
-            outcomes.append((kind, changed, tallest))
+            lost = points[index] - tower_points(tower[:-1])
+            heights[index] -= 1
+            outcomes.append((kind, whole - lost + next_loss, max(heights)))
+            heights[index] += 1
     return outcomes

@@ -31,26 +31,26 @@ def deck(seats: int) -> tuple[Card, ...]:
 @lru_cache(maxsize=1 << 12)
 def values_by_kind(cards: tuple[Card, ...]) -> tuple[Values, ...]:
     """The sorted values of the cards, one tuple for each of `KINDS`."""
-    sorted_values: list[list[int]] = [[] for _ in KINDS]
-    for card in cards:
-        sorted_values[KIND_OF[card]].append(VALUE_OF[card])
-    return tuple([tuple(sorted(values)) for values in sorted_values])
+    values: list[Values] = [()] * len(KINDS)
+    for card in sorted(cards, key=VALUE_OF.__getitem__):
+        values[KIND_OF[card]] += (VALUE_OF[card],)
+    return tuple(values)
 
 
 @lru_cache(maxsize=1 << 12)
-def _ids_in(display: tuple[Card, ...]) -> tuple[dict[int, Card], ...]:
-    """For each kind: value to the id in the display; of two copies the plain one."""
-    ids: tuple[dict[int, Card], ...] = tuple({} for _ in KINDS)
+def _ids_in(display: tuple[Card, ...]) -> tuple[tuple[dict[int, Card], ...], bool]:
+    """For each kind value to id, the plain one of two copies; and whether there are copies."""
+    ids: tuple[dict[int, Card], ...] = tuple([{} for _ in KINDS])
     for card in sorted(display, reverse=True):
         ids[KIND_OF[card]][VALUE_OF[card]] = card
-    return ids
+    return ids, sum(map(len, ids)) < len(display)
 
 
 def name_cards(display: tuple[Card, ...], chains: tuple[tuple[int, Values], ...]) -> list[Card]:
     """The ids of display cards for (kind, values); of two copies the plain one goes first."""
-    ids = _ids_in(display)
+    ids, copies = _ids_in(display)
     names = [ids[kind][value] for kind, chain in chains for value in chain]
-    if len(set(names)) < len(names):
+    if copies:
         for index, name in enumerate(names):
             if name in names[:index]:
                 names[index] = name + COPY_MARK

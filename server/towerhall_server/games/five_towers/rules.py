@@ -5,7 +5,6 @@ step sees the table as the steps before have left it.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
@@ -36,7 +35,6 @@ from towerhall_server.games.five_towers.events import (
     PileReshuffled,
     RoundStarted,
 )
-from towerhall_server.games.five_towers.options import Options
 from towerhall_server.games.five_towers.rejections import rejected
 from towerhall_server.games.five_towers.scoring import Score, score
 from towerhall_server.games.five_towers.state import (
@@ -126,12 +124,7 @@ def bid_range(state: State, seat: Seat) -> tuple[int, int]:
 
 def feasible(state: State, seat: Seat) -> int:
     """M of FT 7: the most cards of the display that this seat could build now."""
-    return _feasible(state.players[seat], state.display, state.options)
-
-
-@lru_cache(maxsize=1 << 12)
-def _feasible(player: Player, display: tuple[Card, ...], options: Options) -> int:
-    return most_cards(player.towers, values_by_kind(display), options)
+    return most_cards(state.players[seat].towers, values_by_kind(state.display), state.options)
 
 
 def _bid(story: _Story, seat: Seat, command: Bid) -> Rejected | None:

@@ -60,7 +60,7 @@ _NO_CALL = Call(NO_SEAT, PASS)
 NOTHING_BY_KIND: tuple[tuple[()], ...] = ((),) * len(KINDS)
 
 
-class Player(msgspec.Struct, frozen=True, cache_hash=True, dict=True):
+class Player(msgspec.Struct, frozen=True, dict=True):
     """What lies before one seat."""
 
     towers: tuple[Values, ...] = NOTHING_BY_KIND
