@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.builders import bot_game, standing, table
-from tests.games.five_towers.brute_force import Towers, most, outcomes, parse
+from tests.games.five_towers.brute_force import Towers, most, outcomes
 from tests.games.five_towers.strategies import BUILDING_OPTIONS, Plan, plans
 from towerhall_server.game import Seat
 from towerhall_server.games.five_towers import GAME
@@ -17,9 +17,7 @@ from towerhall_server.games.five_towers.options import Options
 
 def computed(towers: Towers, display: tuple[Card, ...], options: Options) -> int:
     """The product's answer."""
-    values = [[value for found, value in map(parse, display) if found == kind] for kind in KINDS]
-    shown = tuple(tuple(sorted(found)) for found in values)
-    return most_cards(tuple(towers.get(kind, ()) for kind in KINDS), shown, options)
+    return most_cards(tuple(towers.get(kind, ()) for kind in KINDS), display, options)
 
 
 def plan(towers: Towers, display: str, options: Options) -> Plan:

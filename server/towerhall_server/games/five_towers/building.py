@@ -1,4 +1,4 @@
-"""What can be built (FT 6 and 7): a small calculus on values, without seats, cards or state.
+"""What can be built (FT 6 and 7): a small calculus on values, without seats or state.
 
 Kinds do not influence each other, so everything comes from one question: which sequences of the
 values shown of one kind fit on a given top? At most five values are shown, so trying all orders
@@ -10,7 +10,13 @@ from typing import TypeAlias
 
 import msgspec
 
-from towerhall_server.games.five_towers.cards import SPIRE, TOP_VALUE, Values
+from towerhall_server.games.five_towers.cards import (
+    SPIRE,
+    TOP_VALUE,
+    Card,
+    Values,
+    values_by_kind,
+)
 from towerhall_server.games.five_towers.options import Options
 from towerhall_server.games.five_towers.scoring import penalty, tower_points
 
@@ -54,10 +60,10 @@ def chains(top: int, values: Values, eight: str) -> tuple[tuple[int, Values, boo
     return tuple((len(chain), chain, SPIRE in chain) for chain in sorted(found, key=len))
 
 
-def most_cards(towers: tuple[Values, ...], shown: tuple[Values, ...], options: Options) -> int:
-    """M of FT 7: how many of the shown cards could be built at most, with one demolition."""
+def most_cards(towers: tuple[Values, ...], display: tuple[Card, ...], options: Options) -> int:
+    """M of FT 7: how many cards of the display could be built at most, with one demolition."""
     total = best_gain = 0
-    for kind, count, longest_on in _longest_by_kind(shown, options.eight):
+    for kind, count, longest_on in _longest_by_kind(display, options.eight):
         tower = towers[kind]
         longest = longest_on[tower[-1] if tower else NO_TOWER]
         total += longest
@@ -70,13 +76,13 @@ def most_cards(towers: tuple[Values, ...], shown: tuple[Values, ...], options: O
 
 @lru_cache(maxsize=1 << 12)
 def _longest_by_kind(
-    shown: tuple[Values, ...], eight: str
+    display: tuple[Card, ...], eight: str
 ) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
     """For each kind that is shown: (kind, how many cards, longest chain by top)."""
     return tuple(
         [
             (kind, len(values), _longest_chains(values, eight))
-            for kind, values in enumerate(shown)
+            for kind, values in enumerate(values_by_kind(display))
             if values
         ]
     )

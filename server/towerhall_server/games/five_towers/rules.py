@@ -17,7 +17,6 @@ from towerhall_server.games.five_towers.cards import (
     KIND_OF,
     VALUE_OF,
     Card,
-    values_by_kind,
 )
 from towerhall_server.games.five_towers.events import (
     AuctionEmpty,
@@ -124,7 +123,7 @@ def bid_range(state: State, seat: Seat) -> tuple[int, int]:
 
 def feasible(state: State, seat: Seat) -> int:
     """M of FT 7: the most cards of the display that this seat could build now."""
-    return most_cards(state.players[seat].towers, values_by_kind(state.display), state.options)
+    return most_cards(state.players[seat].towers, state.display, state.options)
 
 
 def _bid(story: _Story, seat: Seat, command: Bid) -> Rejected | None:

@@ -50,7 +50,7 @@ class Position(msgspec.Struct, frozen=True):
 
     def feasible(self, seat: int) -> int:
         """FT 7: how many cards of the display this seat could build."""
-        return most_cards(self.places[seat].towers, self.shown, self.options)
+        return most_cards(self.places[seat].towers, self.display, self.options)
 
     def builds(self, seat: int, number: int) -> list[Build]:
         place = self.places[seat]
