@@ -147,6 +147,14 @@ def test_bad_input_seats_that_do_not_exist_are_refused(name: str, seat: Any) -> 
         assert answer.code in ("not_your_turn", "wrong_phase")
 
 
+@pytest.mark.parametrize("seat_type", [bool, float])
+def test_bad_input_what_only_equals_the_right_seat_is_refused(seat_type: type) -> None:
+    assert GAME.to_act(at("start")) == (0,)
+    answer = GAME.decide(at("start"), seat_type(0), bid(0))
+    assert isinstance(answer, Rejected)
+    assert answer.code == "not_your_turn"
+
+
 @pytest.mark.parametrize("name", STATES)
 def test_bad_input_a_waiting_seat_is_refused_whatever_it_sends(name: str) -> None:
     state = at(name)

@@ -99,7 +99,7 @@ def decide(state: State, seat: Seat, command: object) -> tuple[Event, ...] | Rej
         return rejected(BAD_COMMAND, detail=str(error)[:DETAIL_LENGTH])
     if state.phase != phase:
         return rejected("wrong_phase", phase=state.phase)
-    if seat != state.turn:
+    if type(seat) is not int or seat != state.turn:  # `True` and `1.0` equal 1, but are no seats
         return rejected("not_your_turn", turn=state.turn)
     story = _Story(state)
     refusal = handle(story, seat, wanted)
