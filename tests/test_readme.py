@@ -42,6 +42,13 @@ def test_every_make_target_exists() -> None:
 
 def test_every_path_that_the_tree_names_exists() -> None:
     (tree,) = blocks("text")
+    folders: list[tuple[int, Path]] = [(-1, ROOT)]
     for line in tree.splitlines():
-        path = line.split()[0] if not line.startswith(" ") else ""
-        assert (ROOT / path).exists(), path
+        indent = len(line) - len(line.lstrip())
+        while folders[-1][0] >= indent:
+            folders.pop()
+        inside = folders[-1][1]
+        for name in re.split(r" {2,}", line.strip())[0].split():
+            path = inside / name
+            assert path.exists() or path.with_name(f"{name}.py").exists(), path
+            folders.append((indent, path))

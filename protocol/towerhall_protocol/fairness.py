@@ -3,7 +3,7 @@
 The server commits to a secret before anyone sits; clients add nonces, sealed before they are
 opened; every random act of the game is a fixed function of both. This file is the whole recipe,
 free of I/O and of any library beyond SHA-256 and HMAC, so that it is easy to write again in
-another language. `protocol/vectors` and the tests pin its results.
+another language. The tests pin its results.
 """
 
 import hmac

@@ -2,8 +2,8 @@
 
 An offer is one command name with its possible parameters: nothing (the command as it is), whole
 numbers in a range, a list of choices, or both. A choice may say beforehand what it leads to (its
-`effect`, such as the score after it). An offer that would cost a search may be `unsure`: such a
-command is still to be tried and may be refused.
+`effect`, such as the score after it). Where telling whether a command is legal takes long, its
+offer is `unsure`: whoever gives the command finds out, and may be refused.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,1 +1,1 @@
-"""The Towerhall server: games, rooms, the event log and the gateway."""
+"""The Towerhall server: the games, the event log and the command line."""

@@ -103,6 +103,8 @@ class Game(Generic[State, Event]):
     bots: Mapping[str, Bot]
     """Policies by name. Each of `LEVELS` is among them."""
 
+    timeout_by_lot: bool = False
+    """Whether `timeout` draws from the seed, so that nobody can know it before it happens."""
     slow_commands: frozenset[str] = frozenset()
     """Commands whose `decide` may search for up to a second: to be run off the event loop."""
 

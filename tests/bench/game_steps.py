@@ -7,6 +7,7 @@ fixed loop of plain Python is timed beside it, to tell a slow machine from slow 
 """
 
 from collections.abc import Iterator
+from statistics import median
 from time import perf_counter
 from timeit import repeat
 
@@ -33,7 +34,9 @@ def measure() -> list[Figure]:
     repeats = list(progress(_repeats(game), REPEATS, "steps of a command"))
     totals = [sum(seconds) / count * 1e6 for seconds, count in repeats]
     best, commands = repeats[totals.index(min(totals))]
-    spread = f"best of {min(totals):.1f}..{max(totals):.1f}, {REPEATS} x {GAMES} games"
+    spread = (
+        f"best of {REPEATS} x {GAMES} games, median {median(totals):.1f}, worst {max(totals):.1f}"
+    )
     figures = [Figure("per command", min(totals), "us", at_most=BAR_MICROSECONDS, note=spread)]
     for name, seconds in zip(STEPS, best, strict=True):
         share = f"{seconds / sum(best):.0%} of it"

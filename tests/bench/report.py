@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import msgspec
@@ -41,10 +42,21 @@ def print_table(title: str, figures: list[Figure]) -> None:
         )
 
 
-def write_json(sections: dict[str, list[Figure]]) -> None:
-    """To the file named in `BENCH_JSON`, if there is one."""
-    target = os.environ.get("BENCH_JSON")
-    if target:
+def json_target() -> Path | None:
+    """The file named in `BENCH_JSON`, tried at once: measuring takes too long to fail after it."""
+    name = os.environ.get("BENCH_JSON")
+    if not name:
+        return None
+    target = Path(name)
+    try:
+        target.write_text("{}\n")
+    except OSError as error:
+        sys.exit(f"BENCH_JSON={name} cannot be written: {error}")
+    return target
+
+
+def write_json(sections: dict[str, list[Figure]], target: Path | None) -> None:
+    if target is not None:
         document = {
             title: [msgspec.to_builtins(figure) | {"met": figure.met} for figure in figures]
             for title, figures in sections.items()

@@ -1,5 +1,6 @@
 """`towerhall` as a person at a prompt meets it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,15 +72,16 @@ def test_the_module_runs_like_the_script() -> None:
     assert "five_towers" in done.stdout
 
 
-def test_a_closed_pipe_ends_the_command_quietly() -> None:
-    command = f"{sys.executable} -m towerhall_server playthrough five_towers --bots easy,easy"
+@pytest.mark.parametrize("command", ["games", "--help", "playthrough five_towers --bots easy,easy"])
+def test_a_closed_pipe_ends_the_command_quietly(command: str) -> None:
+    program = f"{sys.executable} -m towerhall_server {command}"
     done = subprocess.run(
-        ["bash", "-c", f"{command} | head -1; exit ${{PIPESTATUS[0]}}"],
+        ["bash", "-c", f"(sleep 1; {program}) | true; exit ${{PIPESTATUS[0]}}"],
         capture_output=True,
         text=True,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
     )
-    assert done.stdout.startswith("# towerhall playthrough")
-    assert "Traceback" not in done.stderr
+    assert (done.stderr, done.returncode) == ("", 141)
 
 
 def test_a_playthrough_goes_to_the_named_file(tmp_path: Path) -> None:

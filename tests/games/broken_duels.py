@@ -247,7 +247,7 @@ BREAKS: dict[str, list[AnyGame]] = {
         replace(GAME, offers=offers_tell_the_next_act),
         replace(GAME, decide=refuses_telling_the_seed),
         replace(GAME, resample=resample_changes_columns),
-        replace(GAME, name="duel_without_lots"),
+        replace(GAME, timeout_by_lot=False),
     ],
     "events_hold_nothing_hidden": [
         replace(GAME, facts=facts_hide_the_roll),

@@ -270,5 +270,6 @@ GAME: Game[State, Event] = Game(
     result=result,
     resample=resample,
     bots={"easy": choose, "medium": choose, "hard": choose},
+    timeout_by_lot=True,
     slow_commands=frozenset({"give_back"}),
 )

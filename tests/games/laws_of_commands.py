@@ -24,7 +24,7 @@ def offered_commands_are_accepted(play: Play) -> None:
             offers = play.game.offers(moment.state, seat)
             assert any(offer.count() for offer in offers if not offer.unsure), f"{seat} is stuck"
             for offer in offers:
-                for command in spread(list(offer.commands()), MOST_COMMANDS):
+                for command in play.affordable(spread(list(offer.commands()), MOST_COMMANDS)):
                     refused = isinstance(play.game.decide(moment.state, seat, command), Rejected)
                     assert offer.unsure or not refused, f"{command} is offered but refused"
             assert msgspec.msgpack.encode(moment.state) == stored, "trying changed the state"
@@ -39,7 +39,7 @@ def accepted_commands_lead_where_an_offer_leads(play: Play) -> None:
             offered = {canonical(c): c for offer in offers for c in offer.commands()}
             outcomes = _outcomes(play, moment, seat, offered)
             known: set[bytes] = set()
-            for command in attempts(play, moment, seat, most=80):
+            for command in play.affordable(attempts(play, moment, seat, most=80)):
                 if _writable(command) and canonical(command) in offered:
                     continue
                 outcome = _outcome(play, moment, seat, command)
@@ -116,7 +116,7 @@ def rejections_are_explained_and_change_nothing(play: Play) -> None:
     for moment in play.walk_moments(most=25):
         stored = msgspec.msgpack.encode(moment.state)
         for seat in play.all_seats:
-            for command in (*nonsense, *attempts(play, moment, seat, most=30)):
+            for command in play.affordable((*nonsense, *attempts(play, moment, seat, most=30))):
                 try:
                     answer = play.game.decide(moment.state, seat, command)
                 except Exception as error:

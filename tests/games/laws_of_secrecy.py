@@ -15,8 +15,6 @@ from tests.games.plays import Moment, Play, Step
 from towerhall_protocol.codec import canonical
 from towerhall_server.game import Rejected
 
-TIMEOUTS_BY_LOT = frozenset({"dice_duel"})
-"""Games whose timeout is drawn from the seed, so that nobody can know it before."""
 SAMPLES = 30
 """So many other hidden parts are tried before a law believes that nothing would be different."""
 
@@ -34,7 +32,7 @@ def _seen(play: Play, state: Any) -> dict[str, bytes]:
     seen["seats to act"] = game.to_act(state)
     result = game.result(state)
     seen["result"] = [] if result is None else [result.scores, result.places]
-    if game.name not in TIMEOUTS_BY_LOT:
+    if not game.timeout_by_lot:
         seen |= {f"timeout of {seat}": game.timeout(state, seat) for seat in game.to_act(state)}
     return {what: canonical(document) for what, document in seen.items()}
 

@@ -3,7 +3,7 @@
 A play is a function of its arguments, so a failing one can be repeated from what is printed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
@@ -17,6 +17,9 @@ from towerhall_server.game import AnyGame, Rejected, Seat, Viewer, option_fields
 
 MOST_STEPS = 5000
 """A game that needs more commands than this is taken to be endless."""
+
+MOST_SLOW = 40
+"""So many commands that search are tried in one play: each may take up to a second."""
 
 Command = dict[str, object]
 Item = TypeVar("Item")
@@ -56,6 +59,7 @@ class Play:
     setup: tuple[Any, ...]
     moments: list[Moment]
     steps: list[Step] = field(default_factory=list)
+    slow_left: int = MOST_SLOW
     at: str = "the start"
     """How far a law has got, for its message."""
 
@@ -77,6 +81,16 @@ class Play:
     @property
     def events(self) -> Iterator[Any]:
         return chain(self.setup, *(step.events for step in self.steps))
+
+    def affordable(self, commands: Iterable[Item]) -> Iterator[Item]:
+        """The commands, without slow ones once this play has tried its share of them."""
+        for command in commands:
+            name = command.get("command") if isinstance(command, dict) else None
+            if isinstance(name, str) and name in self.game.slow_commands:
+                if self.slow_left == 0:
+                    continue
+                self.slow_left -= 1
+            yield command
 
     def walk_moments(self, most: int = MOST_STEPS) -> Iterator[Moment]:
         """All moments, or that many of them spread over the play; says where the law is."""

@@ -58,9 +58,9 @@ def find_command(line: str, offers: Iterable[Offer]) -> dict[str, object] | None
     """
     words = line.split()
     commands = [command for offer in offers for command in offer.commands()]
-    if len(words) == 1 and words[0].startswith("#") and words[0][1:].isdecimal():
-        number = int(words[0][1:])
-        return commands[number - 1] if 1 <= number <= len(commands) else None
+    if len(words) == 1 and words[0].startswith("#"):
+        numbered = {f"#{number}": command for number, command in enumerate(commands, start=1)}
+        return numbered.get(words[0])
     for command in commands:
         values = [_spoken(value) for name, value in command.items() if name != "command"]
         short = " ".join([str(command["command"]), *values]).split()

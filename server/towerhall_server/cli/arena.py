@@ -44,8 +44,13 @@ def play(
         entropy = sha256(seed + number.to_bytes(4, "big")).digest()
         began = perf_counter()
         command = game.bots[bots[seat]](view, offers, entropy)
-        seconds = perf_counter() - began
         events = game.decide(state, seat, command)
+        if isinstance(events, Rejected) and any(offer.unsure for offer in offers):
+            # An unsure offer was tried and refused: the bot chooses among the others.
+            sure = tuple(offer for offer in offers if not offer.unsure)
+            command = game.bots[bots[seat]](view, sure, entropy)
+            events = game.decide(state, seat, command)
+        seconds = perf_counter() - began
         if isinstance(events, Rejected):
             raise RuntimeError(f"{bots[seat]} made an illegal command {command}: {events}")
         after = game.play(state, events)

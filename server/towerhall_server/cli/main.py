@@ -1,6 +1,7 @@
 """`towerhall`: one command with subcommands. Each lives in a module of its own beside this one."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -33,18 +34,26 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
-    parser = build_parser()
-    parsed = parser.parse_args(arguments)
     try:
-        status: int = parsed.run(parsed)
-    except UsageError as error:
-        print(f"towerhall {parsed.command}: {error}", file=sys.stderr)
-        return 2
+        return _run(arguments)
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`): nothing is left to say to anybody.
-        sys.stderr.close()
+        # The reader of our output has gone (`| head`): nothing is left to say to anybody, and the
+        # interpreter must not try to say the rest when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except KeyboardInterrupt:
-        print(f"\ntowerhall {parsed.command}: stopped", file=sys.stderr)
-        return 130
-    return status
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        parsed = build_parser().parse_args(arguments)
+        try:
+            status: int = parsed.run(parsed)
+        except UsageError as error:
+            print(f"towerhall {parsed.command}: {error}", file=sys.stderr)
+            return 2
+        except KeyboardInterrupt:
+            print(f"\ntowerhall {parsed.command}: stopped", file=sys.stderr)
+            return 130
+        return status
+    finally:
+        sys.stdout.flush()

@@ -21,6 +21,7 @@ from towerhall_server.cli.arguments import (
     find_game,
     find_options,
 )
+from towerhall_server.cli.errors import UsageError
 
 EXAMPLES = """\
 examples:
@@ -48,8 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is None:
         print(text, end="")
     else:
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        arguments.out.write_text(text)
+        try:
+            arguments.out.parent.mkdir(parents=True, exist_ok=True)
+            arguments.out.write_text(text)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"--out {arguments.out} cannot be written: {error}") from error
     return 0
 
 

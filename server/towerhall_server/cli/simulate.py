@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from math import sqrt
 from multiprocessing import get_context
+from signal import SIG_IGN, SIGINT, signal
 
 import msgspec
 
@@ -16,6 +17,7 @@ from towerhall_server.cli.arguments import (
     find_bots,
     find_game,
     find_options,
+    spell,
 )
 from towerhall_server.cli.errors import UsageError
 from towerhall_server.cli.progress import progress
@@ -28,6 +30,9 @@ examples:
 Seats rotate from game to game. A shared win counts in equal parts. The column after the share is
 its standard error.
 """
+
+
+MOST_JOBS = 64
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -72,8 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
     game = find_game(arguments.game)
     bots = find_bots(game, arguments.bots)
     options = find_options(game, arguments.preset, arguments.option)
-    if arguments.games < 1 or arguments.jobs < 1:
-        raise UsageError("--games and --jobs must be at least 1")
+    if arguments.games < 1:
+        raise UsageError("--games must be at least 1")
+    if not 1 <= arguments.jobs <= MOST_JOBS:
+        raise UsageError(f"--jobs must be 1 to {MOST_JOBS}")
     games = play_series(
         game.name, options, bots, arguments.games, seed=arguments.seed, jobs=arguments.jobs
     )
@@ -92,8 +99,12 @@ def play_series(
     if jobs == 1:
         yield from map(play_one, range(games))
         return
-    with get_context("spawn").Pool(min(jobs, games)) as pool:
+    with get_context("spawn").Pool(min(jobs, games), _leave_interrupts_to_the_parent) as pool:
         yield from pool.imap_unordered(play_one, range(games))
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal(SIGINT, SIG_IGN)
 
 
 def play_match(
@@ -150,4 +161,4 @@ def table(rows: Sequence[Standing]) -> Iterator[str]:
 
 def _spelled(options: msgspec.Struct) -> str:
     chosen = msgspec.to_builtins(options).items()
-    return ", ".join(f"{name}={value}" for name, value in chosen)
+    return ", ".join(f"{name}={spell(value)}" for name, value in chosen)

@@ -1,7 +1,7 @@
 """FT 14: commands, the order in which they are checked, and every way to be refused."""
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -259,3 +259,18 @@ def test_ft14_time_outs_alone_finish_a_game(options: Options) -> None:
     while acting := GAME.to_act(state):
         state = act(state, acting[0], GAME.timeout(state, acting[0]))
     assert state.round == 32
+
+
+def test_ft14_a_seat_that_is_out_of_time_builds_for_the_most_points() -> None:
+    for seed in range(6):
+        for step in bot_game("random", 4, seed):
+            if step.before.phase != "build":
+                continue
+            (offer,) = GAME.offers(step.before, step.seat)
+            chosen = GAME.timeout(step.before, step.seat)
+            scores: dict[bool, list[Any]] = {True: [], False: []}
+            for command, effect in offer.with_effects():
+                scores["demolish" in command].append(effect["score"])
+                if command == chosen:
+                    score = effect["score"]
+            assert score == max(scores[False] or scores[True])

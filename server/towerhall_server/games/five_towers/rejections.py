@@ -14,12 +14,12 @@ REASONS = {
     "bid_too_low": Reason("5", "Name more than {highest}, or pass."),
     "start_player_must_bid": Reason("5", "The start player cannot pass; a bid of 0 declines."),
     "bid_infeasible": Reason("7", "You could build at most {most} of these cards."),
-    "bid_not_lowered": Reason("7", "You took {limit} back in this round: name less, or pass."),
+    "bid_not_lowered": Reason("7", "You took {limit} back in this round: name less, or decline."),
     "wrong_number_of_cards": Reason("6", "You bid {number}: build exactly that many cards."),
-    "duplicate_card": Reason("6", "Card {index} of the list stands there twice."),
-    "card_not_in_display": Reason("6", "Card {index} of the list is not in the display."),
+    "duplicate_card": Reason("6", "The card at index {index} is named twice."),
+    "card_not_in_display": Reason("6", "The card at index {index} is not in the display."),
     "cannot_demolish": Reason("6", "You have no such tower, or its top may not be demolished."),
-    "building_rule": Reason("6", "Card {index} of the list may not lie on {top}."),
+    "building_rule": Reason("6", "The card at index {index} may not lie on {top}."),
 }
 
 

@@ -29,9 +29,7 @@ def view(state: State, viewer: Viewer) -> dict[str, object]:
         "start": state.start,
         "display": state.display,
         "calls": {_SEAT_KEYS[call.seat]: call.number for call in state.calls},
-        "seats": {
-            key: _player(player) for key, player in zip(_SEAT_KEYS, state.players, strict=False)
-        },
+        "seats": {_SEAT_KEYS[seat]: _player(player) for seat, player in enumerate(state.players)},
         "discard": _discard(state.discard),
     }
     if state.turn != NO_SEAT:

@@ -1,4 +1,4 @@
-"""Two simple policies: any legal command, and the most points now."""
+"""Three simple policies: any legal command, the most points now, and that with mistakes."""
 
 from towerhall_protocol.document import Document
 from towerhall_protocol.fairness import Act

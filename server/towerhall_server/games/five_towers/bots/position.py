@@ -40,7 +40,6 @@ class Position(msgspec.Struct, frozen=True):
     display: tuple[Card, ...]
     shown: tuple[Values, ...]
     calls: Mapping[int, int]
-    limits: Mapping[int, int]
     coming: tuple[Values, ...]
     """What may still be dealt after this display, by kind."""
 
@@ -57,9 +56,11 @@ class Position(msgspec.Struct, frozen=True):
         return builds(place.towers, place.demolished, self.shown, number, self.options)
 
     def sensible_bids(self) -> range:
-        """The numbers this seat may name and could build; with `bids: table` more are allowed."""
-        most = min(self.feasible(self.turn), self.limits.get(self.turn, 6) - 1)
-        return range(self.highest + 1, most + 1)
+        """The numbers this seat may name and could build; with `bids: table` more are allowed.
+
+        A withdrawn number (FT 7) was above what could be built, so it is out of this range anyway.
+        """
+        return range(self.highest + 1, self.feasible(self.turn) + 1)
 
     def build_command(self, build: Build) -> dict[str, object]:
         command: dict[str, object] = {
@@ -86,7 +87,6 @@ def read_view(view: Document) -> Position:
         display=display,
         shown=values_by_kind(display),
         calls={int(seat): number for seat, number in shown["calls"].items()},
-        limits={int(seat): limit for seat, limit in shown.get("limits", {}).items()},
         coming=_coming(shown, places),
     )
 
