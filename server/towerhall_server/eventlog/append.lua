@@ -1,0 +1,101 @@
+-- Appends one commit to a room's log, or says why not. This script is the lock: whoever it lets
+-- append has the next seq, and nobody else can have had it. Nothing is written before the last
+-- check, because an error inside a script does not undo what came before it.
+--
+-- KEYS  log, cmd, due, clock, lobby (all of one slot)
+-- ARGV  1 mode (create, append, heal)   2 room           3 expected seq     4 previous chain
+--       5 commit id   6 chain           7 blob           8 origin or ''     9 n
+--       10 not before (served ms) or '' 11 deadline: served ms, +ms from this commit, or ''
+--       12 summary or ''                13 ttl in ms     14 channel
+--       15, 16 wall and served ms of the original (heal only)
+
+local MOST_PAIRS = 16
+local MOST_DOUBT_MS = 5000
+local log, cmd, due, clock, lobby = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local mode, room, expected = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local origin, n = ARGV[8], tonumber(ARGV[9])
+
+local function fields_of(entry)
+  local found = {}
+  for i = 1, #entry[2], 2 do found[entry[2][i]] = entry[2][i + 1] end
+  return found
+end
+
+local function whole(number) return string.format('%.0f', number) end
+
+local newest = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)[1]
+local top_seq, top = 0, nil
+if newest then
+  top_seq = tonumber(string.match(newest[1], '^(%d+)'))
+  top = fields_of(newest)
+end
+
+if not top and mode ~= 'create' then return {'GONE'} end
+
+local seq = expected + 1
+if top_seq >= seq then
+  local there = redis.call('XRANGE', log, seq .. '-0', seq .. '-0')[1]
+  local found = there and fields_of(there)
+  if found and found.i == ARGV[5] then
+    return {'OK', seq, tonumber(found.t), tonumber(found.u)}
+  end
+end
+if mode == 'create' and top then return {'EXISTS'} end
+
+-- The origin's commands as ";n:seq;n:seq;", oldest first.
+local pairs_of_origin = ';'
+if origin ~= '' then
+  pairs_of_origin = redis.call('HGET', cmd, origin) or ';'
+  local before = string.match(pairs_of_origin, ';' .. whole(n) .. ':(%d+);')
+  if before then return {'DUPLICATE', tonumber(before)} end
+  local highest = string.match(pairs_of_origin, ';(%d+):%d+;$')
+  if highest and n <= tonumber(highest) then return {'STALE'} end
+end
+
+-- The seq alone does not fence a fork that a failover has made.
+if top and (top_seq ~= expected or top.c ~= ARGV[4]) then return {'CONFLICT', top_seq, top.c} end
+
+local wall, served
+if mode == 'heal' then
+  wall, served = tonumber(ARGV[15]), tonumber(ARGV[16])
+else
+  local time = redis.call('TIME')
+  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  local beat = redis.call('HMGET', clock, 'served', 'last')
+  local since = math.max(now - tonumber(beat[2] or now), 0)
+  served = tonumber(beat[1] or 0) + math.min(since, MOST_DOUBT_MS)
+  wall = now
+  if top then
+    wall = math.max(wall, tonumber(top.t))
+    served = math.max(served, tonumber(top.u))
+  end
+  if ARGV[10] ~= '' and tonumber(ARGV[10]) > served then
+    return {'EARLY', tonumber(ARGV[10]) - served}
+  end
+end
+
+redis.call('XADD', log, seq .. '-0', 'i', ARGV[5], 'c', ARGV[6], 'b', ARGV[7],
+  't', whole(wall), 'u', whole(served))
+if origin ~= '' then
+  pairs_of_origin = pairs_of_origin .. whole(n) .. ':' .. seq .. ';'
+  local _, kept = string.gsub(pairs_of_origin, ':', '')
+  if kept > MOST_PAIRS then pairs_of_origin = string.gsub(pairs_of_origin, '^;[^;]+', '', 1) end
+  redis.call('HSET', cmd, origin, pairs_of_origin)
+end
+if ARGV[11] == '' then
+  redis.call('ZREM', due, room)
+else
+  local deadline = tonumber(ARGV[11])
+  if string.sub(ARGV[11], 1, 1) == '+' then deadline = served + deadline end
+  redis.call('ZADD', due, whole(deadline), room)
+end
+if ARGV[12] == '' then
+  redis.call('HDEL', lobby, room)
+else
+  redis.call('HSET', lobby, room, ARGV[12])
+end
+redis.call('PEXPIRE', log, ARGV[13])
+redis.call('PEXPIRE', cmd, ARGV[13])
+redis.call('PUBLISH', ARGV[14],
+  cmsgpack.pack({room, seq, ARGV[5], ARGV[6], ARGV[7], wall, served}))
+return {'OK', seq, wall, served}

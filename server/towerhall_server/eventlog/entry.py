@@ -1,0 +1,65 @@
+"""Entries of a log, and the chain that binds them: whoever has the same mark has the same past.
+
+The commit id is random and stays in the server until the record. It is the salt that keeps a
+client from guessing hidden events by hashing.
+"""
+
+from base64 import urlsafe_b64encode
+from hashlib import blake2b
+from struct import pack
+
+import msgspec
+
+CHAIN_BYTES = 16
+COMMIT_ID_BYTES = 16
+MARK_BYTES = 8
+
+
+class Stamps(msgspec.Struct, frozen=True, gc=False):
+    """When a commit entered the log."""
+
+    wall_ms: int
+    """By the store's clock: for people."""
+    served_ms: int
+    """By the shard's service clock, which stands while nobody serves: for game clocks."""
+
+
+class Point(msgspec.Struct, frozen=True, gc=False):
+    """A place in a log: the end of everything up to a seq."""
+
+    seq: int
+    chain: bytes
+    stamps: Stamps
+
+
+START = Point(0, bytes(CHAIN_BYTES), Stamps(0, 0))
+"""Before the first commit."""
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """One commit as the log holds it."""
+
+    seq: int
+    commit_id: bytes
+    chain: bytes
+    blob: bytes
+    stamps: Stamps
+
+    @property
+    def point(self) -> Point:
+        return Point(self.seq, self.chain, self.stamps)
+
+    def follows(self, before: Point) -> bool:
+        """Whether this is the next entry after that place, and unchanged."""
+        return self.seq == before.seq + 1 and self.chain == link(before, self.commit_id, self.blob)
+
+
+def link(before: Point, commit_id: bytes, blob: bytes) -> bytes:
+    """The chain after one more commit."""
+    stamps = pack(">QQ", before.stamps.wall_ms, before.stamps.served_ms)
+    return blake2b(before.chain + stamps + commit_id + blob, digest_size=CHAIN_BYTES).digest()
+
+
+def mark(chain: bytes) -> str:
+    """The chain's short form, as clients get it: 11 base64url characters."""
+    return urlsafe_b64encode(chain[:MARK_BYTES]).rstrip(b"=").decode()

@@ -1,0 +1,52 @@
+"""Where things are in the store. All keys of a room share a slot, so one script can touch them."""
+
+from functools import lru_cache
+from hashlib import blake2b
+
+import msgspec
+
+SHARDS = 256
+
+
+class ShardKeys(msgspec.Struct, frozen=True):
+    """What the rooms of a shard have in common."""
+
+    clock: str
+    due: str
+    lobby: str
+    wake: str
+    """The channel on which every new entry is published."""
+
+
+class RoomKeys(msgspec.Struct, frozen=True):
+    """What belongs to one room."""
+
+    log: str
+    cmd: str
+    chat: str
+    secret: str
+    shard: ShardKeys
+
+
+def shard_of(room: str) -> int:
+    """The same on every node and for ever: it says where a room's data is."""
+    return blake2b(room.encode(), digest_size=1).digest()[0] % SHARDS
+
+
+@lru_cache(maxsize=SHARDS)
+def shard_keys(shard: int) -> ShardKeys:
+    tag = f"towerhall:{{s{shard}}}"
+    return ShardKeys(f"{tag}:clock", f"{tag}:due", f"{tag}:lobby", f"{tag}:wake")
+
+
+@lru_cache(maxsize=1 << 14)
+def room_keys(room: str) -> RoomKeys:
+    shard = shard_of(room)
+    tag = f"towerhall:{{s{shard}}}"
+    return RoomKeys(
+        f"{tag}:log:{room}",
+        f"{tag}:cmd:{room}",
+        f"{tag}:chat:{room}",
+        f"{tag}:secret:{room}",
+        shard_keys(shard),
+    )

@@ -1,0 +1,1 @@
+"""The log, and everything about storage, on real engines."""

@@ -1,0 +1,180 @@
+"""Makes `protocol/vectors`: plain JSON by which a client in any language can check itself.
+
+`make vectors` writes the files anew; a test compares them with what this code says today, so that
+no change of the protocol goes unnoticed. Bytes are base64url without padding, as on the wire.
+"""
+
+import json
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from typing import Any
+
+import msgpack
+
+from towerhall_protocol.codec import FROM_CLIENT, CodecError, decode, encode
+from towerhall_protocol.fairness import NO_NONCE, Act, commitment, game_seed, nonce_hash
+from towerhall_protocol.merge_patch import diff
+
+FOLDER = Path(__file__).resolve().parents[2] / "protocol" / "vectors"
+
+
+def text_of(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def fairness() -> dict[str, Any]:
+    """Commitments, nonces, seeds, shuffles and numbers."""
+    secret, uid = bytes(range(32)), bytes(16)
+    nonces = [b"\1" * 32, b"\2" * 32, NO_NONCE]
+    seed = game_seed(secret, uid, 1, nonces)
+    other_uid = bytes(range(100, 116))
+    cards = [f"{kind}:{value}" for kind in ("sand", "tree") for value in range(12)]
+    bounds = [1, 2, 6, 6, 6, 52, 1000, (1 << 31) + 1, (1 << 31) + 1, 1 << 32]
+    numbers = Act(seed, 3)
+    return {
+        "commitments": [
+            {
+                "uid": text_of(each),
+                "secret": text_of(secret),
+                "commitment": text_of(commitment(each, secret)),
+            }
+            for each in (uid, other_uid)
+        ],
+        "nonce_hashes": [
+            {"uid": text_of(uid), "nonce": text_of(n), "hash": text_of(nonce_hash(uid, n))}
+            for n in nonces[:2]
+        ],
+        "seeds": [
+            {
+                "secret": text_of(secret),
+                "uid": text_of(uid),
+                "deal": deal,
+                "nonces": list(map(text_of, given)),
+                "seed": text_of(game_seed(secret, uid, deal, given)),
+            }
+            for deal, given in ((1, nonces), (2, nonces), (1, nonces[::-1]), (1, nonces[:2]))
+        ],
+        "shuffles": [
+            {
+                "seed": text_of(seed),
+                "act": act,
+                "items": items,
+                "result": Act(seed, act).shuffle(items),
+            }
+            for act, items in (
+                (0, list("0123456789")),
+                (1, list("9876543210")),
+                (2, cards),
+                (9, []),
+            )
+        ],
+        "numbers": {
+            "seed": text_of(seed),
+            "act": 3,
+            "below": bounds,
+            "results": [numbers.below(bound) for bound in bounds],
+        },
+    }
+
+
+PATCHES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("nothing changed", {"a": 1}, {"a": 1}),
+    ("a value changed", {"a": 1, "b": 2}, {"a": 1, "b": 3}),
+    ("a key is new", {}, {"a": 1}),
+    ("a key is gone", {"a": 1, "b": 2}, {"b": 2}),
+    ("inside a map only the difference", {"m": {"a": 1, "b": 2}}, {"m": {"a": 1, "b": 3}}),
+    ("a list is replaced whole", {"l": [1, 2, 3]}, {"l": [1, 2, 3, 4]}),
+    ("a map in a list is a list's item", {"l": [{"a": 1}]}, {"l": [{"a": 2}]}),
+    ("false is not 0", {"a": 0}, {"a": False}),
+    ("true is not 1", {"a": True}, {"a": 1}),
+    ("text is not a number", {"a": 1}, {"a": "1"}),
+    ("a map becomes empty", {"m": {"a": 1}}, {"m": {}}),
+    ("an empty map is new", {}, {"m": {}}),
+    ("a value becomes a map", {"a": 1}, {"a": {"b": 2}}),
+    ("a map becomes a value", {"a": {"b": 2}}, {"a": 1}),
+    ("a list becomes a map", {"a": [1]}, {"a": {"b": [2]}}),
+    (
+        "a bid in Five Towers",
+        {"calls": {"0": 2}, "turn": 1, "phase": "auction", "round": 3},
+        {"calls": {"0": 2, "1": 4}, "turn": 1, "phase": "build", "round": 3},
+    ),
+    (
+        "a new round",
+        {"calls": {"0": 2, "1": 4}, "display": ["sand:7"], "seats": {"0": {"towers": {}}}},
+        {"calls": {}, "display": ["tree:1"], "seats": {"0": {"towers": {"sand": [7]}}}},
+    ),
+]
+
+
+def merge_patch() -> list[dict[str, Any]]:
+    """Documents before and after, and the smallest patch between them."""
+    return [
+        {"name": name, "before": before, "after": after, "patch": diff(before, after)}
+        for name, before, after in PATCHES
+    ]
+
+
+DOCUMENTS: list[tuple[str, Any]] = [
+    ("small integers", [0, 1, 127, 128, 255, 256, 65535, 65536]),
+    ("negative integers", [-1, -32, -33, -128, -129, -32768, -32769]),
+    ("the largest integers", [(1 << 53) - 1, 1 - (1 << 53)]),
+    ("booleans and null", [True, False, None]),
+    ("text", ["", "sand:7+", "Türme", "башня", "🏰"]),
+    ("nested", {"a": {"b": [1, {"c": []}]}, "d": {}}),
+    ("a command", {"command": "build", "cards": ["sand:12", "sand:7+"], "demolish": "sand"}),
+]
+REFUSED: list[tuple[str, bytes]] = [
+    ("nothing", b""),
+    ("cut off", encode({"a": [1, 2, 3]})[:-1]),
+    ("something after the end", encode(1) + b"\0"),
+    ("a floating point number", msgpack.packb(1.5)),
+    ("bytes", msgpack.packb(b"x")),
+    ("an extension", msgpack.packb(msgpack.ExtType(5, b"x"))),
+    ("a number as key", msgpack.packb({1: 2})),
+    ("a key twice", b"\x82\xa1a\x01\xa1a\x02"),
+    ("text that is not UTF-8", b"\xa1\xff"),
+    ("an integer beyond 2^53 - 1", msgpack.packb(1 << 53)),
+    ("nine levels", b"\x91" * 8 + b"\x90"),
+    ("a text of 513 bytes", msgpack.packb("x" * 513)),
+    ("an array of 65 items", msgpack.packb([0] * 65)),
+    ("a map of 33 keys", msgpack.packb({str(key): 0 for key in range(33)})),
+    ("4097 bytes", msgpack.packb(["x" * 400] * 11)[:4097]),
+]
+
+
+def codec() -> dict[str, Any]:
+    """Documents with their bytes, and bytes that a server refuses, with the code."""
+    return {
+        "documents": [
+            {"name": name, "document": document, "msgpack": text_of(encode(document))}
+            for name, document in DOCUMENTS
+        ],
+        "refused": [
+            {"name": name, "msgpack": text_of(data), "code": _code(data)} for name, data in REFUSED
+        ],
+    }
+
+
+def _code(data: bytes) -> str:
+    try:
+        decode(data, FROM_CLIENT)
+    except CodecError as error:
+        return error.code
+    raise ValueError(f"{data!r} is not refused")
+
+
+MAKERS = {"codec": codec, "fairness": fairness, "merge_patch": merge_patch}
+
+
+def written(name: str) -> str:
+    return json.dumps(MAKERS[name](), indent=1, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name in MAKERS:
+        (FOLDER / f"{name}.json").write_text(written(name))
+
+
+if __name__ == "__main__":
+    main()
