@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
-
 from tests.eventlog.engines import client
 from towerhall_server.eventlog.embedded import EmbeddedEngine, EngineError, start_engine
 
@@ -95,9 +93,13 @@ async def server(data_folder: Path, kind: str = "linked") -> AsyncIterator[tuple
 
 
 async def refusal(data_folder: Path, binary: Path | None = None, seconds: float = 30.0) -> str:
-    with pytest.raises(EngineError) as refused:
-        await start_engine(data_folder, binary=binary, seconds=seconds)
-    return str(refused.value)
+    """What is said about a start that must fail."""
+    try:
+        engine = await start_engine(data_folder, binary=binary, seconds=seconds)
+    except EngineError as refused:
+        return str(refused)
+    await engine.stop()
+    raise AssertionError("the engine started")
 
 
 def pretender(folder: Path, behaviour: str) -> Path:

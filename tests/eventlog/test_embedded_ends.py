@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.eventlog.processes import eventually, is_running, pretender, refusal, server
+from tests.eventlog.processes import (
+    eventually,
+    get,
+    is_running,
+    pretender,
+    put,
+    refusal,
+    server,
+)
 from towerhall_server.eventlog import embedded
 from towerhall_server.eventlog.embedded import EngineError, embedded_engine, start_engine
 
@@ -80,6 +88,16 @@ async def test_an_engine_that_does_not_end_is_ended_by_force(
         pid = engine.pid
         os.kill(pid, signal.SIGSTOP)
     assert not is_running(pid)
+
+
+async def test_a_restart_ends_what_still_runs(tmp_path: Path) -> None:
+    async with embedded_engine(tmp_path) as engine:
+        assert engine.pid
+        first = engine.pid
+        await put(engine, "a", "kept")
+        await engine.restart()
+        assert not is_running(first)
+        assert await get(engine, "a") == b"kept"
 
 
 async def test_a_start_that_is_given_up_leaves_nothing_running(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ from towerhall_server.eventlog.embedded import embedded_engine
 
 pytestmark = pytest.mark.usefixtures("temporary")
 
+NOBODY = 2**22 + 1
+"""A process id above the highest that Linux gives."""
+
 
 async def test_a_folder_in_use_is_refused_with_the_name_of_its_holder(tmp_path: Path) -> None:
     async with server(tmp_path) as (process, engine_pid):
@@ -37,9 +40,11 @@ async def test_a_folder_in_use_is_refused_with_the_name_of_its_holder(tmp_path: 
 
 async def test_a_holder_on_another_machine_is_never_taken_for_dead(tmp_path: Path) -> None:
     async with embedded_engine(tmp_path) as engine:
-        edit(tmp_path / "engine.lock", lambda _: b'{"host":"elsewhere","pid":4194304,"socket":""}')
-        assert "in use by process 4194304 on elsewhere" in await refusal(tmp_path)
-        assert engine.pid
+        here, me = os.uname().nodename.encode(), b"%d" % os.getpid()
+        elsewhere = content(tmp_path / "engine.lock").replace(here, b"elsewhere")
+        write(tmp_path / "engine.lock", elsewhere.replace(me, b"%d" % NOBODY))
+        assert f"in use by process {NOBODY} on elsewhere" in await refusal(tmp_path)
+        await put(engine, "a", "still there")
 
 
 @pytest.mark.parametrize(
