@@ -98,7 +98,7 @@ def test_committed_files_name_no_registry_no_machine_path_and_no_stranger() -> N
     [
         "index-url = https:" + "//files.python" + "hosted.org/simple",
         "see pypi" + ".org",
-        '"resolved": "registry.npm' + 'js.org/svelte"',
+        '"resolved": "regis' + "try.npm" + 'js.org/svelte"',
         "deb http:" + "//deb.deb" + "ian.org stable",
         "cd /" + "home/ada/towerhall",
         "PATH=/" + "opt/tools",

@@ -30,6 +30,23 @@ def add_match_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1, help="same seed, same games (default: 1)")
 
 
+class Match(msgspec.Struct, frozen=True):
+    """What the arguments of `add_match_arguments` mean."""
+
+    game: AnyGame
+    bots: tuple[str, ...]
+    options: msgspec.Struct
+
+
+def find_match(arguments: argparse.Namespace) -> Match:
+    game = find_game(arguments.game)
+    return Match(
+        game,
+        _find_bots(game, arguments.bots),
+        _find_options(game, arguments.preset, arguments.option),
+    )
+
+
 def find_game(name: str) -> AnyGame:
     games = discover()
     if name not in games:
@@ -37,7 +54,7 @@ def find_game(name: str) -> AnyGame:
     return games[name]
 
 
-def find_bots(game: AnyGame, listed: str) -> tuple[str, ...]:
+def _find_bots(game: AnyGame, listed: str) -> tuple[str, ...]:
     names = tuple(listed.split(","))
     for name in names:
         if name not in game.bots:
@@ -48,7 +65,7 @@ def find_bots(game: AnyGame, listed: str) -> tuple[str, ...]:
     return names
 
 
-def find_options(game: AnyGame, preset: str, singles: list[str]) -> msgspec.Struct:
+def _find_options(game: AnyGame, preset: str, singles: list[str]) -> msgspec.Struct:
     """`--preset` and `--option`, read as a lobby's document would be."""
     wanted: dict[str, object] = {"preset": preset}
     fields = option_fields(game.options_type)

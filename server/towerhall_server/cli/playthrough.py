@@ -17,9 +17,7 @@ from towerhall_server.cli.arena import final_result, match_seed, play
 from towerhall_server.cli.arguments import (
     Subparsers,
     add_match_arguments,
-    find_bots,
-    find_game,
-    find_options,
+    find_match,
 )
 from towerhall_server.cli.errors import UsageError
 
@@ -59,9 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def lines(arguments: argparse.Namespace) -> Iterator[str]:
     """The whole text. Its first line is the command that makes it again."""
-    game = find_game(arguments.game)
-    bots = find_bots(game, arguments.bots)
-    options = find_options(game, arguments.preset, arguments.option)
+    match = find_match(arguments)
+    game, bots, options = match.game, match.bots, match.options
     singles = "".join(f" --option {single}" for single in arguments.option)
     yield (
         f"# towerhall playthrough {game.name} --bots {arguments.bots}"

@@ -14,9 +14,8 @@ from towerhall_server.cli.arena import final_result, match_seed, play
 from towerhall_server.cli.arguments import (
     Subparsers,
     add_match_arguments,
-    find_bots,
     find_game,
-    find_options,
+    find_match,
     spell,
 )
 from towerhall_server.cli.errors import UsageError
@@ -74,9 +73,8 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    game = find_game(arguments.game)
-    bots = find_bots(game, arguments.bots)
-    options = find_options(game, arguments.preset, arguments.option)
+    match = find_match(arguments)
+    game, bots, options = match.game, match.bots, match.options
     if arguments.games < 1:
         raise UsageError("--games must be at least 1")
     if not 1 <= arguments.jobs <= MOST_JOBS:

@@ -32,10 +32,11 @@ class Script(msgspec.Struct, frozen=True):
     """A script and the name that the engine knows it by once it has seen it."""
 
     text: str
+    digest: str
 
-    @property
-    def digest(self) -> str:
-        return sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+
+def script(text: str) -> Script:
+    return Script(text, sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
 class _Call(msgspec.Struct):

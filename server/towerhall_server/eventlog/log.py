@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from redis.asyncio import Redis
 
-from towerhall_server.eventlog.batch import Batch, Script
+from towerhall_server.eventlog.batch import Batch, Script, script
 from towerhall_server.eventlog.entry import START, Entry, Point, Stamps
 from towerhall_server.eventlog.keys import room_keys, shard_keys
 
@@ -28,7 +28,7 @@ GIVEN_OUT_MS = 5000
 
 
 def _script(name: str) -> Script:
-    return Script((files("towerhall_server.eventlog") / name).read_text())
+    return script((files("towerhall_server.eventlog") / name).read_text())
 
 
 class Append(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,6 +115,10 @@ class Forked(msgspec.Struct, frozen=True):
 Reading: TypeAlias = Following | Behind | Forked | Gone
 
 
+class Removed(msgspec.Struct, frozen=True):
+    """The room and all that belonged to it are no more."""
+
+
 class Beat(msgspec.Struct, frozen=True):
     """The service clock, and the rooms that wanted to be woken by now."""
 
@@ -185,7 +189,7 @@ class EventLog:
         reply = await self._batch.run(self._beat, (keys.clock, keys.due), (BEAT_MS, GIVEN_OUT_MS))
         return Beat(reply[1], tuple(room.decode() for room in reply[2:]))
 
-    async def remove(self, room: str, place: Point) -> Appended | Conflict | Gone:
+    async def remove(self, room: str, place: Point) -> Removed | Conflict | Gone:
         """End a room: log, commands, chat, secret and lobby entry go together."""
         keys = room_keys(room)
         reply = await self._batch.run(
@@ -195,7 +199,7 @@ class EventLog:
         )
         match reply:
             case [b"OK"]:
-                return Appended(place.seq, place.stamps)
+                return Removed()
             case [b"CONFLICT", seq, chain]:
                 return Conflict(seq, chain)
         return Gone()

@@ -11,10 +11,12 @@ from typing import TypeAlias
 import msgspec
 
 from towerhall_server.games.five_towers.cards import (
+    KINDS,
     SPIRE,
     TOP_VALUE,
     Card,
     Values,
+    name_cards,
     values_by_kind,
 )
 from towerhall_server.games.five_towers.options import Options
@@ -110,15 +112,23 @@ class Build(msgspec.Struct, frozen=True, gc=False):
     """(kind, values from the bottom up) for each kind that gets cards."""
     score: int
 
+    def parameters(self, display: tuple[Card, ...]) -> dict[str, object]:
+        """What a `build` command says to mean this (FT 14)."""
+        named: dict[str, object] = {"cards": name_cards(display, self.chains)}
+        if self.demolish is not None:
+            named["demolish"] = KINDS[self.demolish]
+        return named
+
 
 def builds(
     towers: tuple[Values, ...],
     demolished: int,
-    shown: tuple[Values, ...],
+    display: tuple[Card, ...],
     number: int,
     options: Options,
 ) -> list[Build]:
     """Every build of that many cards, one for each different outcome."""
+    shown = values_by_kind(display)
     loss = penalty(demolished)
     next_loss = penalty(demolished + 1) - loss
     growths = []
@@ -168,25 +178,19 @@ def _growths(
     tower: Values, values: Values, next_loss: int, options: Options
 ) -> tuple[list[_Growth], int]:
     """Everything that may become of a tower whose kind is shown, and the most cards it may get."""
-    fitting = chains(tower[-1] if tower else NO_TOWER, values, options.eight)
-    height = len(tower)
-    each = 2 if SPIRE in tower else 1
-    found = [
-        (size, False, chain, (height + size) * (2 if spire else each), height + size)
-        for size, chain, spire in fitting
-    ]
-    most = fitting[-1][0]
+    bases = [(False, tower, 0)]
     if can_demolish(tower, options):
-        bared = tower[:-1]
-        fitting = chains(bared[-1] if bared else NO_TOWER, values, options.eight)
-        height -= 1
-        each = 2 if SPIRE in bared else 1
+        bases.append((True, tower[:-1], next_loss))
+    found: list[_Growth] = []
+    most = 0
+    for bared, base, loss in bases:
+        fitting = chains(top_of(base), values, options.eight)
+        height, each = len(base), 2 if SPIRE in base else 1
         found += [
-            (size, True, chain, next_loss + (height + size) * (2 if spire else each), height + size)
+            (size, bared, chain, loss + (height + size) * (2 if spire else each), height + size)
             for size, chain, spire in fitting
         ]
-        if fitting[-1][0] > most:
-            most = fitting[-1][0]
+        most = max(most, fitting[-1][0])
     return found, most
 
 

@@ -5,7 +5,6 @@ from functools import lru_cache
 from towerhall_protocol.offers import Choice, Offer, Range
 from towerhall_server.game import Seat
 from towerhall_server.games.five_towers.building import Build, builds
-from towerhall_server.games.five_towers.cards import KINDS, Card, name_cards, values_by_kind
 from towerhall_server.games.five_towers.rules import bid_range
 from towerhall_server.games.five_towers.state import State, leading_call
 
@@ -21,7 +20,10 @@ def offers(state: State, seat: Seat) -> tuple[Offer, ...]:
     if seat not in to_act(state):
         return ()
     if state.phase == "build":
-        choices = tuple(_choice(build, state.display) for build in _builds(state))
+        choices = tuple(
+            Choice(build.parameters(state.display), {"score": build.score})
+            for build in _builds(state)
+        )
         return (Offer("build", choices=choices),)
     return _calls(*bid_range(state, seat), bool(state.calls))
 
@@ -37,7 +39,7 @@ def timeout(state: State, seat: Seat) -> dict[str, object]:
     if state.phase == "auction":
         return {"command": "pass"} if state.calls else {"command": "bid", "number": 0}
     best = max(_builds(state), key=lambda build: (build.demolish is None, build.score))
-    return {"command": "build", **_choice(best, state.display).parameters}
+    return {"command": "build", **best.parameters(state.display)}
 
 
 def _builds(state: State) -> list[Build]:
@@ -45,14 +47,7 @@ def _builds(state: State) -> list[Build]:
     return builds(
         player.towers,
         len(player.demolished),
-        values_by_kind(state.display),
+        state.display,
         leading_call(state).number,
         state.options,
     )
-
-
-def _choice(build: Build, display: tuple[Card, ...]) -> Choice:
-    parameters: dict[str, object] = {"cards": name_cards(display, build.chains)}
-    if build.demolish is not None:
-        parameters["demolish"] = KINDS[build.demolish]
-    return Choice(parameters, {"score": build.score})

@@ -16,7 +16,6 @@ from towerhall_server.games.five_towers.cards import (
     Card,
     Values,
     deck,
-    name_cards,
     values_by_kind,
 )
 from towerhall_server.games.five_towers.options import Options
@@ -38,7 +37,6 @@ class Position(msgspec.Struct, frozen=True):
     start: int
     places: tuple[Place, ...]
     display: tuple[Card, ...]
-    shown: tuple[Values, ...]
     calls: Mapping[int, int]
     coming: tuple[Values, ...]
     """What may still be dealt after this display, by kind."""
@@ -53,7 +51,7 @@ class Position(msgspec.Struct, frozen=True):
 
     def builds(self, seat: int, number: int) -> list[Build]:
         place = self.places[seat]
-        return builds(place.towers, place.demolished, self.shown, number, self.options)
+        return builds(place.towers, place.demolished, self.display, number, self.options)
 
     def sensible_bids(self) -> range:
         """The numbers this seat may name and could build; with `bids: table` more are allowed.
@@ -63,13 +61,7 @@ class Position(msgspec.Struct, frozen=True):
         return range(self.highest + 1, self.feasible(self.turn) + 1)
 
     def build_command(self, build: Build) -> dict[str, object]:
-        command: dict[str, object] = {
-            "command": "build",
-            "cards": name_cards(self.display, build.chains),
-        }
-        if build.demolish is not None:
-            command["demolish"] = KINDS[build.demolish]
-        return command
+        return {"command": "build", **build.parameters(self.display)}
 
 
 def read_view(view: Document) -> Position:
@@ -85,7 +77,6 @@ def read_view(view: Document) -> Position:
         start=shown["start"],
         places=places,
         display=display,
-        shown=values_by_kind(display),
         calls={int(seat): number for seat, number in shown["calls"].items()},
         coming=_coming(shown, places),
     )
