@@ -1,11 +1,15 @@
-"""Documents as msgpack bytes, with limits on everything a stranger may send.
+"""Documents as msgpack bytes or JSON text, with limits on everything a stranger may send.
 
-`encode` writes what the server made itself. `decode` reads what came from the other side: it
-either returns a plain document within the limits or raises `CodecError` with a stable code; no
-input makes it raise anything else or use memory beyond a small multiple of the message.
+`encode` and `encode_json` write what this side made itself. `decode` and `decode_json` read what
+came from the other side: they either return a plain document within the limits or raise
+`CodecError` with a stable code; no input makes them raise anything else or use memory beyond a
+small multiple of the message. The two are twins: a document passes both or neither. What a
+document means is no matter of this file; `wire` makes messages of documents.
 """
 
-from typing import Any
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
 
 import msgpack
 import msgspec
@@ -31,18 +35,29 @@ FROM_SERVER = Limits(
 
 
 class CodecError(ValueError):
-    """The bytes are not a message; `code` says why and is stable."""
+    """What came is not a message; `code` says why and is stable, `params` fill in its hint."""
 
-    def __init__(self, code: str, detail: str) -> None:
+    def __init__(
+        self, code: str, detail: str, params: Mapping[str, int | str] | None = None
+    ) -> None:
         super().__init__(f"{code}: {detail}")
         self.code = code
         self.detail = detail
+        self.params = {"detail": detail} if params is None else params
+
+
+_encode_msgpack = msgspec.msgpack.Encoder().encode
+_encode_json = msgspec.json.Encoder().encode
 
 
 def encode(document: object) -> bytes:
-    """The document as msgpack."""
-    packed: bytes = msgpack.packb(document)
-    return packed
+    """The document, or the message, as msgpack."""
+    return _encode_msgpack(document)
+
+
+def encode_json(document: object) -> str:
+    """The document, or the message, as JSON without spaces."""
+    return _encode_json(document).decode()
 
 
 def canonical(document: object) -> bytes:
@@ -53,7 +68,7 @@ def canonical(document: object) -> bytes:
 def decode(data: bytes, limits: Limits = FROM_CLIENT) -> object:
     """One plain document from the bytes, all of them."""
     if len(data) > limits.message_bytes:
-        raise CodecError("message_too_large", f"{len(data)} > {limits.message_bytes} bytes")
+        raise _too_large(len(data), limits)
     try:
         document = msgpack.unpackb(
             data,
@@ -69,39 +84,118 @@ def decode(data: bytes, limits: Limits = FROM_CLIENT) -> object:
         raise
     except (ValueError, OverflowError, msgpack.UnpackException) as error:
         # msgpack names a broken limit, bad UTF-8, a truncated or an overlong message all this way.
-        raise CodecError("malformed_message", str(error) or type(error).__name__) from None
-    _check(document, limits.depth)
+        raise _malformed(str(error) or type(error).__name__) from None
+    _check((document,), limits.depth)
     return document
+
+
+def decode_json(text: str | bytes, limits: Limits = FROM_CLIENT) -> object:
+    """One plain document from the text, all of it."""
+    try:
+        data, text = (text.encode(), text) if isinstance(text, str) else (text, text.decode())
+    except UnicodeError:
+        raise _malformed("the text is not UTF-8") from None
+    if len(data) > limits.message_bytes:
+        raise _too_large(len(data), limits)
+    try:
+        document = _read_json(text)
+    except CodecError:
+        raise
+    except ValueError as error:
+        raise _malformed(str(error)) from None
+    except RecursionError:
+        raise _too_deep() from None
+    _check((document,), limits.depth)
+    _check_sizes((document,), limits)
+    return document
+
+
+def _too_large(size: int, limits: Limits) -> CodecError:
+    most = limits.message_bytes
+    return CodecError("message_too_large", f"{size} > {most} bytes", {"most": most})
+
+
+def _too_deep() -> CodecError:
+    return CodecError("nested_too_deep", "more levels than allowed")
+
+
+def _malformed(detail: str) -> CodecError:
+    return CodecError("malformed_message", detail)
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     document = dict(pairs)
     if len(document) != len(pairs):
-        raise CodecError("malformed_message", "a key occurs twice")
+        raise _malformed("a key occurs twice")
+    for key in document:
+        if type(key) is not str:
+            raise _malformed("a key is not a string")
     return document
 
 
-def _check(root: object, depth: int) -> None:
+def _check(items: Iterable[Any], depth: int) -> None:
     """Refuse what the two codecs and the languages of clients do not share."""
-    level: list[object] = [root]
-    for _ in range(depth):
-        inner: list[object] = []
-        for item in level:
-            if isinstance(item, dict):
-                inner.extend(item.values())
-                if any(type(key) is not str for key in item):
-                    raise CodecError("malformed_message", "a key is not a string")
-            elif isinstance(item, list):
-                inner.extend(item)
-            elif isinstance(item, int):
-                if not -MAX_INTEGER <= item <= MAX_INTEGER:
-                    raise CodecError("number_out_of_range", "an integer is beyond 2^53 - 1")
-            elif not (item is None or isinstance(item, str)):
-                raise CodecError("malformed_message", f"{type(item).__name__} is not used here")
-        if not inner:
-            return
-        level = inner
-    raise CodecError("nested_too_deep", f"more than {depth} levels")
+    if not depth:
+        raise _too_deep()
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            continue
+        if kind is int:
+            if not -MAX_INTEGER <= item <= MAX_INTEGER:
+                raise _out_of_range()
+        elif kind is dict:
+            if item:
+                _check(item.values(), depth - 1)
+        elif kind is list:
+            if item:
+                _check(item, depth - 1)
+        elif not (item is None or kind is bool):
+            raise _malformed(f"{kind.__name__} is not used here")
+
+
+def _check_sizes(items: Iterable[object], limits: Limits) -> None:
+    """The limits that msgpack keeps by itself, for what a JSON reader made."""
+    for item in items:
+        if isinstance(item, str):
+            try:
+                size = len(item.encode())
+            except UnicodeEncodeError:
+                raise _malformed("half a surrogate pair") from None
+            if size > limits.string_bytes:
+                raise _malformed(f"a text has {size} > {limits.string_bytes} bytes")
+        elif isinstance(item, dict):
+            if len(item) > limits.map_items:
+                raise _malformed(f"a map has {len(item)} > {limits.map_items} keys")
+            _check_sizes(item, limits)
+            _check_sizes(item.values(), limits)
+        elif isinstance(item, list):
+            if len(item) > limits.array_items:
+                raise _malformed(f"an array has {len(item)} > {limits.array_items} items")
+            _check_sizes(item, limits)
+
+
+def _out_of_range() -> CodecError:
+    return CodecError("number_out_of_range", "an integer is beyond 2^53 - 1")
+
+
+def _integer(digits: str) -> int:
+    # Before it is a number: the time to read one grows faster than its length.
+    if len(digits) > len(str(-MAX_INTEGER)):
+        raise _out_of_range()
+    return int(digits)
+
+
+def _no_float(text: str) -> NoReturn:
+    raise _malformed(f"{text[:20]} is not used here")
+
+
+_read_json = json.JSONDecoder(
+    object_pairs_hook=_unique_keys,
+    parse_int=_integer,
+    parse_float=_no_float,
+    parse_constant=_no_float,
+).decode
 
 
 def _sorted(value: Any) -> Any:

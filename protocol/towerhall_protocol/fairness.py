@@ -7,10 +7,12 @@ another language. The tests pin its results.
 """
 
 import hmac
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from hashlib import sha256
 from struct import iter_unpack, pack
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 SECRET_BYTES = 32
 NONCE_BYTES = 32
@@ -19,6 +21,8 @@ NO_NONCE = bytes(NONCE_BYTES)
 """Stands in for the nonce of a bot, or of a client that gave none."""
 
 _WORDS = 1 << 32
+_NUMBER_BYTES = 4
+_WORDS_PER_BLOCK = 8
 
 
 class Sortable(Protocol):
@@ -67,19 +71,29 @@ class Act:
         """A number 0..bound-1, each equally likely: words that would favour some are skipped."""
         if not 1 <= bound <= _WORDS:
             raise ValueError(f"bound must be 1..2^32, not {bound}")
-        limit = _WORDS - _WORDS % bound
-        while True:
-            word = self._next_word()
-            if word < limit:
-                return word % bound
+        number = self._number(bound)
+        draws = _WITNESS.get()
+        if draws is not None:
+            draws.append(self._draw(bound, number))
+        return number
 
     def shuffle(self, items: Iterable[Item]) -> list[Item]:
         """The items in random order. They are sorted first, so only the set of them matters."""
         cards = sorted(items)
         for last in range(len(cards) - 1, 0, -1):
-            pick = self.below(last + 1)
+            pick = self._number(last + 1)
             cards[last], cards[pick] = cards[pick], cards[last]
+        draws = _WITNESS.get()
+        if draws is not None:
+            draws.append(self._draw(tuple(sorted(cards)), tuple(cards)))
         return cards
+
+    def _number(self, bound: int) -> int:
+        limit = _WORDS - _WORDS % bound
+        while True:
+            word = self._next_word()
+            if word < limit:
+                return word % bound
 
     def _next_word(self) -> int:
         if not self._words:
@@ -87,6 +101,38 @@ class Act:
             self._words = [word for (word,) in iter_unpack(">I", digest)][::-1]
             self._block += 1
         return self._words.pop()
+
+    def _draw(self, given: Any, result: Any) -> "Draw":
+        seed, number = self._prefix[:-_NUMBER_BYTES], self._prefix[-_NUMBER_BYTES:]
+        words = _WORDS_PER_BLOCK * self._block - len(self._words)
+        return Draw(seed, int.from_bytes(number, "big"), words, given, result)
+
+
+class Draw(NamedTuple):
+    """What one call of an act drew: a number below a bound, or a set of items put in order."""
+
+    seed: bytes
+    act: int
+    words: int
+    """So many words of its stream the act had read then: tells draws of one act apart."""
+    given: Any
+    """The bound; or the items in sorted order."""
+    result: Any
+    """The number; or the items in the order that was drawn."""
+
+
+_WITNESS: ContextVar[list[Draw] | None] = ContextVar("witness", default=None)
+
+
+@contextmanager
+def witnessed() -> Iterator[list[Draw]]:
+    """Collect all that is drawn while the block runs: games need not know who keeps records."""
+    draws: list[Draw] = []
+    token = _WITNESS.set(draws)
+    try:
+        yield draws
+    finally:
+        _WITNESS.reset(token)
 
 
 def _secret(secret: bytes) -> bytes:

@@ -10,7 +10,7 @@ No rule of any particular game may live here.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Generic, Literal, NewType, TypeAlias, TypeVar, get_args, get_origin
@@ -108,8 +108,21 @@ class Game(Generic[State, Event]):
     slow_commands: frozenset[str] = frozenset()
     """Commands whose `decide` may search for up to a second: to be run off the event loop."""
 
+    shared_view: bool = False
+    """Whether all viewers see the same: then one view, and one encoding of it, serves them all."""
+
     def play(self, state: State, events: Iterable[Event]) -> State:
         return reduce(self.fold, events, state)
+
+    def read_events(self, stored: bytes | msgspec.Raw) -> tuple[Event, ...]:
+        """Events from the bytes that a log holds."""
+        found: tuple[Event, ...] = self._decoder.decode(stored)
+        return found
+
+    @cached_property
+    def _decoder(self) -> msgspec.msgpack.Decoder[Any]:
+        events: Any = tuple.__class_getitem__((self.event_type, ...))
+        return msgspec.msgpack.Decoder(events)
 
 
 LEVELS = ("easy", "medium", "hard")

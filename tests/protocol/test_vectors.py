@@ -1,23 +1,32 @@
 """The vectors that we give to authors of clients: up to date, and true when read as they would."""
 
 import json
-from base64 import urlsafe_b64decode
 from typing import Any
 
+import msgspec
 import pytest
 
+from tests.protocol import replay_vectors
 from tests.protocol.vectors import FOLDER, MAKERS, written
-from towerhall_protocol.codec import CodecError, canonical, decode, encode
+from towerhall_protocol.codec import (
+    FROM_CLIENT,
+    FROM_SERVER,
+    CodecError,
+    Limits,
+    canonical,
+    decode,
+    decode_json,
+    encode,
+    encode_json,
+)
+from towerhall_protocol.commands import from_base64url as bytes_of
 from towerhall_protocol.fairness import Act, commitment, game_seed, nonce_hash
 from towerhall_protocol.merge_patch import apply, diff
+from towerhall_protocol.wire import read_client, read_server
 
 
 def read(name: str) -> Any:
     return json.loads((FOLDER / f"{name}.json").read_text())
-
-
-def bytes_of(text: str) -> bytes:
-    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -64,3 +73,37 @@ def test_the_codec_from_the_file_alone() -> None:
         with pytest.raises(CodecError) as refusal:
             decode(bytes_of(case["msgpack"]))
         assert refusal.value.code == case["code"], case["name"]
+
+
+def test_refused_texts_from_the_file_alone() -> None:
+    for case in read("codec")["refused_texts"]:
+        with pytest.raises(CodecError) as refusal:
+            decode_json(case["json"])
+        assert refusal.value.code == case["code"], case["name"]
+
+
+def test_messages_from_the_file_alone() -> None:
+    vectors = read("messages")
+    sides: tuple[tuple[str, Limits, Any], ...] = (
+        ("client", FROM_CLIENT, read_client),
+        ("server", FROM_SERVER, read_server),
+    )
+    for side, limits, read_message in sides:
+        for case in vectors[side]:
+            data, text = bytes_of(case["msgpack"]), case["json"]
+            assert decode(data, limits) == decode_json(text, limits) == case["document"]
+            message = read_message(case["document"])
+            assert encode(message) == data, case["name"]
+            assert encode_json(message) == text, case["name"]
+
+
+def test_replays_from_the_file_alone() -> None:
+    cases = read("replay")
+    assert len({case["name"] for case in cases}) == len(cases)
+    for case in cases:
+        client = replay_vectors.begin(case["origin"], replay_vectors.read_nonces(case))
+        for number, step in enumerate(case["steps"]):
+            sends, faulted = replay_vectors.do(client, step)
+            where = f"{case['name']}, step {number}"
+            assert msgspec.to_builtins(sends) == step["sends"], where
+            assert replay_vectors.known(client, faulted) == step["after"], where

@@ -5,21 +5,28 @@ no change of the protocol goes unnoticed. Bytes are base64url without padding, a
 """
 
 import json
-from base64 import urlsafe_b64encode
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgpack
+import msgspec
 
-from towerhall_protocol.codec import FROM_CLIENT, CodecError, decode, encode
+from tests.protocol import messages as samples
+from tests.protocol import replay_vectors
+from towerhall_protocol.codec import (
+    FROM_CLIENT,
+    CodecError,
+    decode,
+    decode_json,
+    encode,
+    encode_json,
+)
+from towerhall_protocol.commands import base64url as text_of
 from towerhall_protocol.fairness import NO_NONCE, Act, commitment, game_seed, nonce_hash
 from towerhall_protocol.merge_patch import diff
 
 FOLDER = Path(__file__).resolve().parents[2] / "protocol" / "vectors"
-
-
-def text_of(data: bytes) -> str:
-    return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def fairness() -> dict[str, Any]:
@@ -143,27 +150,72 @@ REFUSED: list[tuple[str, bytes]] = [
 
 
 def codec() -> dict[str, Any]:
-    """Documents with their bytes, and bytes that a server refuses, with the code."""
+    """Documents with their bytes; bytes and texts that a server refuses, with the code."""
     return {
         "documents": [
             {"name": name, "document": document, "msgpack": text_of(encode(document))}
             for name, document in DOCUMENTS
         ],
         "refused": [
-            {"name": name, "msgpack": text_of(data), "code": _code(data)} for name, data in REFUSED
+            {"name": name, "msgpack": text_of(data), "code": _code(decode, data)}
+            for name, data in REFUSED
+        ],
+        "refused_texts": [
+            {"name": name, "json": text, "code": _code(decode_json, text)}
+            for name, text in REFUSED_TEXTS
         ],
     }
 
 
-def _code(data: bytes) -> str:
+def _code(decoder: Callable[..., object], data: bytes | str) -> str:
     try:
-        decode(data, FROM_CLIENT)
+        decoder(data, FROM_CLIENT)
     except CodecError as error:
         return error.code
     raise ValueError(f"{data!r} is not refused")
 
 
-MAKERS = {"codec": codec, "fairness": fairness, "merge_patch": merge_patch}
+REFUSED_TEXTS: list[tuple[str, str]] = [
+    ("nothing", ""),
+    ("cut off", '{"a":[1,2,3'),
+    ("something after the end", "1 2"),
+    ("a floating point number", "1.5"),
+    ("a whole number written as a floating point number", "1.0"),
+    ("not a number", "NaN"),
+    ("a key twice", '{"a":1,"a":2}'),
+    ("half a surrogate pair", '"\\ud800"'),
+    ("an integer beyond 2^53 - 1", str(1 << 53)),
+    ("nine levels", "[" * 9 + "]" * 9),
+    ("a text of 513 bytes", json.dumps("x" * 513)),
+    ("an array of 65 items", json.dumps([0] * 65)),
+    ("a map of 33 keys", json.dumps({str(key): 0 for key in range(33)})),
+    ("4097 bytes", json.dumps(["x" * 400] * 11)[:4097]),
+]
+
+
+def messages() -> dict[str, Any]:
+    """Every message of both sides: as a document, as msgpack and as JSON text."""
+    return {
+        side: [
+            {
+                "name": name,
+                "document": msgspec.to_builtins(message),
+                "msgpack": text_of(encode(message)),
+                "json": encode_json(message),
+            }
+            for name, message in group
+        ]
+        for side, group in (("client", samples.FROM_CLIENT), ("server", samples.FROM_SERVER))
+    }
+
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "codec": codec,
+    "fairness": fairness,
+    "merge_patch": merge_patch,
+    "messages": messages,
+    "replay": replay_vectors.replay,
+}
 
 
 def written(name: str) -> str:

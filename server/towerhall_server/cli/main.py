@@ -5,11 +5,12 @@ import os
 import sys
 from collections.abc import Sequence
 
-from towerhall_server.cli import games, playthrough, simulate
+from towerhall_server.cli import games, playthrough, serve, simulate
 from towerhall_server.cli.errors import UsageError
 
 EXAMPLES = """\
 examples:
+  towerhall serve
   towerhall games
   towerhall simulate five_towers --bots planner,greedy,greedy --games 200 --seed 1
   towerhall playthrough five_towers --bots hard,easy --seed 7
@@ -27,7 +28,7 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (games, playthrough, simulate):
+    for module in (games, playthrough, serve, simulate):
         module.add_parser(commands)
     return parser
 

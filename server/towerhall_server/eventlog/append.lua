@@ -3,17 +3,16 @@
 -- check, because an error inside a script does not undo what came before it.
 --
 -- KEYS  log, cmd, due, clock, lobby (all of one slot)
--- ARGV  1 mode (create, append, heal)   2 room           3 expected seq     4 previous chain
---       5 commit id   6 chain           7 blob           8 origin or ''     9 n
---       10 not before (served ms) or '' 11 deadline: served ms, +ms from this commit, or ''
---       12 summary or ''                13 ttl in ms     14 channel
---       15, 16 wall and served ms of the original (heal only)
+-- ARGV  room, channel, mode (create, append, heal), expected seq, previous chain, commit id, chain,
+--       blob, origin or '', n, not before (served ms) or '', deadline (served ms, +ms from this
+--       commit, or ''), summary or '', ttl in ms, wall and served ms of the original (heal) or ''
 
 local MOST_PAIRS = 16
 local MOST_DOUBT_MS = 5000
-local log, cmd, due, clock, lobby = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local mode, room, expected = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local origin, n = ARGV[8], tonumber(ARGV[9])
+local log, cmd, due, clock, lobby = unpack(KEYS)
+local room, channel, mode, expected, previous, commit_id, chain, blob, origin, n, not_before,
+  deadline, summary, ttl, wall, served = unpack(ARGV)
+expected, n = tonumber(expected), tonumber(n)
 
 local function fields_of(entry)
   local found = {}
@@ -36,7 +35,7 @@ local seq = expected + 1
 if top_seq >= seq then
   local there = redis.call('XRANGE', log, seq .. '-0', seq .. '-0')[1]
   local found = there and fields_of(there)
-  if found and found.i == ARGV[5] then
+  if found and found.i == commit_id then
     return {'OK', seq, tonumber(found.t), tonumber(found.u)}
   end
 end
@@ -53,11 +52,10 @@ if origin ~= '' then
 end
 
 -- The seq alone does not fence a fork that a failover has made.
-if top and (top_seq ~= expected or top.c ~= ARGV[4]) then return {'CONFLICT', top_seq, top.c} end
+if top and (top_seq ~= expected or top.c ~= previous) then return {'CONFLICT', top_seq, top.c} end
 
-local wall, served
 if mode == 'heal' then
-  wall, served = tonumber(ARGV[15]), tonumber(ARGV[16])
+  wall, served = tonumber(wall), tonumber(served)
 else
   local time = redis.call('TIME')
   local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -69,12 +67,12 @@ else
     wall = math.max(wall, tonumber(top.t))
     served = math.max(served, tonumber(top.u))
   end
-  if ARGV[10] ~= '' and tonumber(ARGV[10]) > served then
-    return {'EARLY', tonumber(ARGV[10]) - served}
+  if not_before ~= '' and tonumber(not_before) > served then
+    return {'EARLY', tonumber(not_before) - served}
   end
 end
 
-redis.call('XADD', log, seq .. '-0', 'i', ARGV[5], 'c', ARGV[6], 'b', ARGV[7],
+redis.call('XADD', log, seq .. '-0', 'i', commit_id, 'c', chain, 'b', blob,
   't', whole(wall), 'u', whole(served))
 if origin ~= '' then
   pairs_of_origin = pairs_of_origin .. whole(n) .. ':' .. seq .. ';'
@@ -82,20 +80,20 @@ if origin ~= '' then
   if kept > MOST_PAIRS then pairs_of_origin = string.gsub(pairs_of_origin, '^;[^;]+', '', 1) end
   redis.call('HSET', cmd, origin, pairs_of_origin)
 end
-if ARGV[11] == '' then
+if deadline == '' then
   redis.call('ZREM', due, room)
 else
-  local deadline = tonumber(ARGV[11])
-  if string.sub(ARGV[11], 1, 1) == '+' then deadline = served + deadline end
-  redis.call('ZADD', due, whole(deadline), room)
+  local at = tonumber(deadline)
+  if string.sub(deadline, 1, 1) == '+' then at = served + at end
+  redis.call('ZADD', due, whole(at), room)
 end
-if ARGV[12] == '' then
+if summary == '' then
   redis.call('HDEL', lobby, room)
 else
-  redis.call('HSET', lobby, room, ARGV[12])
+  redis.call('HSET', lobby, room, summary)
 end
-redis.call('PEXPIRE', log, ARGV[13])
-redis.call('PEXPIRE', cmd, ARGV[13])
-redis.call('PUBLISH', ARGV[14],
-  cmsgpack.pack({room, seq, ARGV[5], ARGV[6], ARGV[7], wall, served}))
+redis.call('PEXPIRE', log, ttl)
+redis.call('PEXPIRE', cmd, ttl)
+redis.call('PUBLISH', channel,
+  cmsgpack.pack({room, seq, commit_id, chain, blob, wall, served}))
 return {'OK', seq, wall, served}

@@ -1,4 +1,4 @@
-"""One pipeline per loop tick: calls to the store that are made together travel together.
+"""One write per loop tick: calls to the store that are made together travel together.
 
 While one batch is on its way, the next one fills. So under load the engine gets few large writes,
 and makes many commits durable with one fsync, and a lone call still leaves at once.
@@ -10,117 +10,82 @@ happened: the caller repeats the same bytes until the script knows.
 
 import asyncio
 from collections.abc import Sequence
-from hashlib import sha1
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
-from redis.asyncio import Redis
-from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-Argument: TypeAlias = str | bytes | int
+from towerhall_server.eventlog.commands import Script
+from towerhall_server.eventlog.connection import Connection, StoreError, StoreRefusedError
 
-
-class StoreError(Exception):
-    """No answer came: what was asked for may have happened or not."""
+__all__ = ["Batch", "Call", "StoreError", "StoreRefusedError"]
 
 
-class StoreRefusedError(StoreError):
-    """The engine answered with an error: full, loading, read-only, or a fault in a script."""
+class Call(msgspec.Struct, frozen=True, gc=False):
+    """One packed command, and the script that it names by its digest, if it does."""
 
-
-class Script(msgspec.Struct, frozen=True):
-    """A script and the name that the engine knows it by once it has seen it."""
-
-    text: str
-    digest: str
-
-
-def script(text: str) -> Script:
-    return Script(text, sha1(text.encode(), usedforsecurity=False).hexdigest())
-
-
-class _Call(msgspec.Struct):
-    command: tuple[Argument, ...]
-    script: Script | None
-    answer: asyncio.Future[Any]
+    command: bytes
+    script: Script | None = None
 
 
 class Batch:
     """Collects calls of one loop tick and carries them to the store."""
 
-    def __init__(self, redis: Redis) -> None:
-        self._redis = redis
-        self._waiting: list[_Call] = []
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._calls: list[Call] = []
+        self._futures: list[asyncio.Future[Any]] = []
         self._carrier: asyncio.Task[None] | None = None
 
-    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> Any:
-        """The script's answer."""
-        command = ("EVALSHA", script.digest, len(keys), *keys, *arguments)
-        return await self._call(command, script)
+    def call(self, call: Call) -> asyncio.Future[Any]:
+        """The answer, as soon as it has come. To cancel it does not take the call back."""
+        if self._carrier is None:
+            # A task of its own: a caller that is cancelled takes no write with it.
+            self._carrier = asyncio.create_task(self._carry())
+        answer: asyncio.Future[Any] = self._carrier.get_loop().create_future()
+        self._calls.append(call)
+        self._futures.append(answer)
+        return answer
 
-    async def ask(self, *command: Argument) -> Any:
-        """The answer to one plain command."""
-        return await self._call(command, None)
+    async def call_all(self, calls: Sequence[Call]) -> list[Any]:
+        """An answer or a `StoreError` for each of many calls, in one write of their own."""
+        answers = await self._connection.ask([call.command for call in calls])
+        refused = [at for at, answer in enumerate(answers) if isinstance(answer, StoreRefusedError)]
+        if refused:
+            await self._look_at(calls, answers, refused)
+        return answers
 
     async def close(self) -> None:
         """Wait for what is on its way."""
         while self._carrier is not None:
             await asyncio.shield(self._carrier)
-
-    async def _call(self, command: tuple[Argument, ...], script: Script | None) -> Any:
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Call(command, script, answer))
-        if self._carrier is None:
-            self._carrier = asyncio.create_task(self._carry())
-        # The carrier is a task of its own: a caller that is cancelled takes no write with it.
-        return await answer
+        await self._connection.close()
 
     async def _carry(self) -> None:
         try:
-            while self._waiting:
-                calls, self._waiting = self._waiting, []
-                await self._exchange(calls)
+            while self._calls:
+                calls, self._calls = self._calls, []
+                futures, self._futures = self._futures, []
+                for future, answer in zip(futures, await self.call_all(calls), strict=True):
+                    if future.done():
+                        continue
+                    if isinstance(answer, StoreError):
+                        future.set_exception(answer)
+                    else:
+                        future.set_result(answer)
         finally:
             self._carrier = None
 
-    async def _exchange(self, calls: list[_Call]) -> None:
-        answers = await self._send([call.command for call in calls])
-        unknown = [
-            call
-            for call, answer in zip(calls, answers, strict=True)
-            if call.script is not None and isinstance(answer, NoScriptError)
-        ]
+    async def _look_at(self, calls: Sequence[Call], answers: list[Any], refused: list[int]) -> None:
+        """A restarted engine has forgotten its scripts; each call that needs one says so itself."""
+        unknown = {}
+        for at in refused:
+            why, script = str(answers[at]), calls[at].script
+            if script is not None and why.startswith("NOSCRIPT"):
+                unknown[at] = script.in_full(calls[at].command)
+            elif why.startswith("READONLY"):
+                # A demoted primary may stay connected for ever; the address now leads elsewhere.
+                self._connection.renew(why)
         if unknown:
-            # A restarted engine has forgotten its scripts; each item of a batch says so on its own.
-            again = iter(await self._send([_with_text(call) for call in unknown]))
-            answers = [
-                next(again) if isinstance(answer, NoScriptError) else answer for answer in answers
-            ]
-        for call, answer in zip(calls, answers, strict=True):
-            _settle(call.answer, answer)
-
-    async def _send(self, commands: list[tuple[Argument, ...]]) -> list[Any]:
-        """An answer or an exception for each command; never raises."""
-        pipeline = self._redis.pipeline(transaction=False)
-        for command in commands:
-            pipeline.execute_command(*command)
-        try:
-            return list(await pipeline.execute(raise_on_error=False))
-        except (RedisError, OSError, TimeoutError) as error:
-            return [error] * len(commands)
-
-
-def _with_text(call: _Call) -> tuple[Argument, ...]:
-    text = "" if call.script is None else call.script.text
-    return ("EVAL", text, *call.command[2:])
-
-
-def _settle(future: asyncio.Future[Any], answer: Any) -> None:
-    if future.done():
-        return
-    if isinstance(answer, ResponseError):
-        future.set_exception(StoreRefusedError(str(answer)))
-    elif isinstance(answer, Exception):
-        future.set_exception(StoreError(str(answer) or type(answer).__name__))
-    else:
-        future.set_result(answer)
+            again = await self._connection.ask(list(unknown.values()))
+            for at, answer in zip(unknown, again, strict=True):
+                answers[at] = answer

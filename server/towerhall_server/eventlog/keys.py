@@ -15,7 +15,7 @@ class ShardKeys(msgspec.Struct, frozen=True):
     due: str
     lobby: str
     wake: str
-    """The channel on which every new entry is published."""
+    """The channel on which every new entry and every line of chat is published."""
 
 
 class RoomKeys(msgspec.Struct, frozen=True):
@@ -25,6 +25,8 @@ class RoomKeys(msgspec.Struct, frozen=True):
     cmd: str
     chat: str
     secret: str
+    record: str
+    """What is left of a finished game; the only key that outlives the log."""
     shard: ShardKeys
 
 
@@ -48,5 +50,6 @@ def room_keys(room: str) -> RoomKeys:
         f"{tag}:cmd:{room}",
         f"{tag}:chat:{room}",
         f"{tag}:secret:{room}",
+        f"{tag}:record:{room}",
         shard_keys(shard),
     )

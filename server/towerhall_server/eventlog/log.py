@@ -1,4 +1,4 @@
-"""A room's log in the store: append, read, clock, end of life.
+"""A room's log in the store: append, read, clock, end of life, and what else belongs to a room.
 
 The log is the lock. There is no owner of a room: any node may append, and the script decides which
 commit gets the next seq. Three things make this safe. An append names the seq *and* the chain that
@@ -7,169 +7,141 @@ the log. An append is recognised when it is repeated, so a lost reply is answere
 with the same bytes. A read starts *at* the reader's own place and checks every link, so that a log
 that went back is not taken for one with nothing new.
 
+What fails, fails as `StoreError`, and its answer is then unknown. Appends, reads, beats, removals,
+records and secrets may be asked for again as they are; only a line of chat may come out twice.
+
 No rules, no rooms' state, and no retrying live here: an answer that is not known is the caller's to
-ask for again.
+ask for again. Bytes and sockets are further down: `commands`, `batch`, `connection`.
 """
 
+from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Literal, TypeAlias
+from types import TracebackType
+from typing import Any, Final, Self
 
-import msgspec
-from redis.asyncio import Redis
-
-from towerhall_server.eventlog.batch import Batch, Script, script
+from towerhall_server.eventlog.answers import (
+    Answer,
+    Append,
+    Appended,
+    Beat,
+    Behind,
+    Conflict,
+    Duplicate,
+    Early,
+    Exists,
+    Following,
+    Forked,
+    Gone,
+    Line,
+    Reading,
+    Removed,
+    Stale,
+    line_of,
+)
+from towerhall_server.eventlog.batch import Batch, Call, StoreError
+from towerhall_server.eventlog.commands import (
+    Argument,
+    Script,
+    arguments,
+    command_of,
+    packed,
+    script,
+)
+from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.entry import START, Entry, Point, Stamps
-from towerhall_server.eventlog.keys import room_keys, shard_keys
+from towerhall_server.eventlog.keys import SHARDS, room_keys, shard_keys
 
-PAGE = 256
+__all__ = [
+    "Answer",
+    "Append",
+    "Appended",
+    "Beat",
+    "Behind",
+    "Conflict",
+    "Duplicate",
+    "Early",
+    "EventLog",
+    "Exists",
+    "Following",
+    "Forked",
+    "Gone",
+    "Line",
+    "Reading",
+    "Removed",
+    "Stale",
+]
+
+PAGE: Final = 256
 """Entries per read: a whole game of Five Towers in one."""
-BEAT_MS = 900
-GIVEN_OUT_MS = 5000
+BEAT_MS: Final = 900
+GIVEN_OUT_MS: Final = 5000
+APPEND_ARGUMENTS: Final = 14
+"""Those of an append that are not the same for all appends of a room."""
 
 
 def _script(name: str) -> Script:
     return script((files("towerhall_server.eventlog") / name).read_text())
 
 
-class Append(msgspec.Struct, frozen=True, kw_only=True):
-    """One attempt to append; repeated as it is until its answer is known."""
-
-    mode: Literal["create", "append", "heal"]
-    room: str
-    before: Point
-    commit_id: bytes
-    chain: bytes
-    blob: bytes
-    ttl_ms: int
-    origin: str = ""
-    """Identity and client instance of the command; nothing for timers, bots and the room itself."""
-    n: int = 0
-    not_before_ms: int | None = None
-    """Service time before which this must not happen: for timers."""
-    due_in_ms: int | None = None
-    """When the room wants to be woken, counted from this commit."""
-    due_at_ms: int | None = None
-    """The same as service time."""
-    summary: bytes = b""
-    """What the lobby shows; nothing if the room is not listed."""
-    stamps: Stamps | None = None
-    """The original ones, with `heal`."""
-
-
-class Appended(msgspec.Struct, frozen=True):
-    seq: int
-    stamps: Stamps
-
-
-class Duplicate(msgspec.Struct, frozen=True):
-    """This command has been committed before, at that seq."""
-
-    seq: int
-
-
-class Stale(msgspec.Struct, frozen=True):
-    """A later command of the same client came first; this one is never applied."""
-
-
-class Conflict(msgspec.Struct, frozen=True):
-    """The log does not end where the append expects."""
-
-    seq: int
-    chain: bytes
-
-
-class Early(msgspec.Struct, frozen=True):
-    ms_left: int
-
-
-class Gone(msgspec.Struct, frozen=True):
-    """There is no such log. It is never made anew."""
-
-
-class Exists(msgspec.Struct, frozen=True):
-    """A room of that code is there already."""
-
-
-Answer: TypeAlias = Appended | Duplicate | Stale | Conflict | Early | Gone | Exists
-
-
-class Following(msgspec.Struct, frozen=True):
-    """What comes after the reader's place, with every link checked; `more` if that was a page."""
-
-    entries: tuple[Entry, ...]
-    more: bool
-
-
-class Behind(msgspec.Struct, frozen=True):
-    """The log ends before the reader's place: it has lost its tail."""
-
-    top: Entry
-
-
-class Forked(msgspec.Struct, frozen=True):
-    """At that seq the log is not what the reader knows, or its links do not hold."""
-
-    seq: int
-
-
-Reading: TypeAlias = Following | Behind | Forked | Gone
-
-
-class Removed(msgspec.Struct, frozen=True):
-    """The room and all that belonged to it are no more."""
-
-
-class Beat(msgspec.Struct, frozen=True):
-    """The service clock, and the rooms that wanted to be woken by now."""
-
-    served_ms: int
-    due: tuple[str, ...]
+APPEND: Final = _script("append.lua")
+BEAT: Final = _script("beat.lua")
+CHAT: Final = _script("chat.lua")
+REMOVE: Final = _script("remove.lua")
 
 
 class EventLog:
-    """All logs of one store."""
+    """All logs of one store, by a URL as redis-py knows them. Connects when it is first asked."""
 
-    def __init__(self, redis: Redis) -> None:
-        self._batch = Batch(redis)
-        self._append = _script("append.lua")
-        self._beat = _script("beat.lua")
-        self._remove = _script("remove.lua")
+    def __init__(self, url: str) -> None:
+        self._batch = Batch(Connection(url))
+        shards = [shard_keys(shard) for shard in range(SHARDS)]
+        self._beats = [_run(BEAT, (s.clock, s.due), BEAT_MS, GIVEN_OUT_MS) for s in shards]
+        self._lobbies = [Call(packed("HGETALL", s.lobby)) for s in shards]
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Wait for what is on its way to the store, and part from it."""
+        await self._batch.close()
 
     async def append(self, wanted: Append) -> Answer:
         """Try once. `StoreError` means that the answer is unknown: try again as it is."""
-        keys = room_keys(wanted.room)
-        shard = keys.shard
-        reply = await self._batch.run(
-            self._append,
-            (keys.log, keys.cmd, shard.due, shard.clock, shard.lobby),
-            (
-                wanted.mode,
-                wanted.room,
-                wanted.before.seq,
-                wanted.before.chain,
-                wanted.commit_id,
-                wanted.chain,
-                wanted.blob,
-                wanted.origin,
-                wanted.n,
-                "" if wanted.not_before_ms is None else wanted.not_before_ms,
-                _deadline(wanted),
-                wanted.summary,
-                wanted.ttl_ms,
-                shard.wake,
-                *(() if wanted.stamps is None else msgspec.structs.astuple(wanted.stamps)),
-            ),
+        before, stamps = wanted.before, wanted.stamps
+        tail = arguments(
+            wanted.mode,
+            before.seq,
+            before.chain,
+            wanted.commit_id,
+            wanted.chain,
+            wanted.blob,
+            wanted.origin,
+            wanted.n,
+            "" if wanted.not_before_ms is None else wanted.not_before_ms,
+            _deadline(wanted),
+            wanted.summary,
+            wanted.ttl_ms,
+            "" if stamps is None else stamps.wall_ms,
+            "" if stamps is None else stamps.served_ms,
         )
-        return _answer(reply)
+        return _answer(await self._batch.call(Call(_append_head(wanted.room) + tail, APPEND)))
 
     async def read(self, room: str, place: Point = START, *, page: int = PAGE) -> Reading:
         """What the log holds after the reader's place."""
         log = room_keys(room).log
         first = max(place.seq, 1)
-        found = await self._batch.ask("XRANGE", log, f"{first}-0", "+", "COUNT", page + 1)
+        found = await self._ask("XRANGE", log, f"{first}-0", "+", "COUNT", page + 1)
         entries = tuple(map(_entry, found))
         if not entries:
-            newest = await self._batch.ask("XREVRANGE", log, "+", "-", "COUNT", 1)
+            newest = await self._ask("XREVRANGE", log, "+", "-", "COUNT", 1)
             return Behind(_entry(newest[0])) if newest else Gone()
         if place.seq > 0:
             known, *later = entries
@@ -183,20 +155,13 @@ class EventLog:
             before = entry.point
         return Following(entries, more=len(found) == page + 1)
 
-    async def beat(self, shard: int) -> Beat:
-        """Move the shard's clock on, if nobody did so just now."""
-        keys = shard_keys(shard)
-        reply = await self._batch.run(self._beat, (keys.clock, keys.due), (BEAT_MS, GIVEN_OUT_MS))
-        return Beat(reply[1], tuple(room.decode() for room in reply[2:]))
-
     async def remove(self, room: str, place: Point) -> Removed | Conflict | Gone:
-        """End a room: log, commands, chat, secret and lobby entry go together."""
+        """End a room: log, commands, chat, secret and lobby entry go together. A record stays."""
         keys = room_keys(room)
-        reply = await self._batch.run(
-            self._remove,
-            (keys.log, keys.cmd, keys.chat, keys.secret, keys.shard.due, keys.shard.lobby),
-            (room, place.seq, place.chain),
-        )
+        shard = keys.shard
+        touched = (keys.log, keys.cmd, keys.chat, keys.secret, shard.due, shard.lobby)
+        call = _run(REMOVE, touched, room, place.seq, place.chain)
+        reply = await self._batch.call(call)
         match reply:
             case [b"OK"]:
                 return Removed()
@@ -204,9 +169,80 @@ class EventLog:
                 return Conflict(seq, chain)
         return Gone()
 
-    async def close(self) -> None:
-        """Wait for what is on its way to the store."""
-        await self._batch.close()
+    async def beat(self, shard: int) -> Beat:
+        """Move the shard's clock on, if nobody did so just now."""
+        return _beat(await self._batch.call(self._beats[shard]))
+
+    async def beat_all(self) -> dict[int, Beat]:
+        """The same for all shards at once. One that did not answer is missing, unless none did."""
+        replies = await self._batch.call_all(self._beats)
+        beats = {
+            shard: _beat(reply)
+            for shard, reply in enumerate(replies)
+            if not isinstance(reply, StoreError)
+        }
+        if not beats:
+            raise replies[0]
+        return beats
+
+    async def summaries(self) -> dict[str, bytes]:
+        """What the lobby shows, by room."""
+        found: dict[str, bytes] = {}
+        for reply in await self._batch.call_all(self._lobbies):
+            if isinstance(reply, StoreError):
+                raise reply
+            found.update(zip(map(bytes.decode, reply[::2]), reply[1::2], strict=True))
+        return found
+
+    async def keep_secret(self, room: str, secret: bytes, ttl_ms: int) -> bool:
+        """Keep it if there is none yet. After a `StoreError` look with `secret` whose is there."""
+        key = room_keys(room).secret
+        return await self._ask("SET", key, secret, "NX", "PX", ttl_ms) is not None
+
+    async def secret(self, room: str) -> bytes | None:
+        """What only the server knows of a room; it ends with the room."""
+        found: bytes | None = await self._ask("GET", room_keys(room).secret)
+        return found
+
+    async def keep_record(self, room: str, data: bytes, ttl_ms: int) -> None:
+        """Keep what remains of a finished game. It outlives the log."""
+        await self._ask("SET", room_keys(room).record, data, "PX", ttl_ms)
+
+    async def record(self, room: str) -> bytes | None:
+        found: bytes | None = await self._ask("GET", room_keys(room).record)
+        return found
+
+    async def say(self, room: str, text: bytes, ttl_ms: int) -> Line | None:
+        """Add a line to the room's chat; None if there is no such room."""
+        keys = room_keys(room)
+        call = _run(CHAT, (keys.log, keys.chat), room, keys.shard.wake, text, ttl_ms)
+        name = await self._batch.call(call)
+        return None if name is None else line_of(name, text)
+
+    async def said(self, room: str, count: int = 50) -> tuple[Line, ...]:
+        """The last lines of the room's chat, oldest first."""
+        chat = room_keys(room).chat
+        newest = await self._ask("XREVRANGE", chat, "+", "-", "COUNT", count)
+        return tuple(line_of(name, fields[1]) for name, fields in reversed(newest))
+
+    async def _ask(self, *command: Argument) -> Any:
+        return await self._batch.call(Call(packed(*command)))
+
+
+def _run(script: Script, keys: tuple[str, ...], *rest: Argument) -> Call:
+    count = 3 + len(keys) + len(rest)
+    tail = arguments(len(keys), *keys, *rest)
+    return Call(command_of(count, script.by_digest, tail), script)
+
+
+@lru_cache(maxsize=1 << 14)
+def _append_head(room: str) -> bytes:
+    """All that the appends of a room have in common."""
+    keys = room_keys(room)
+    shard = keys.shard
+    touched = (keys.log, keys.cmd, shard.due, shard.clock, shard.lobby)
+    common = arguments(len(touched), *touched, room, shard.wake)
+    return command_of(10 + APPEND_ARGUMENTS, APPEND.by_digest, common)
 
 
 def _deadline(wanted: Append) -> str:
@@ -216,9 +252,11 @@ def _deadline(wanted: Append) -> str:
 
 
 def _answer(reply: list[Any]) -> Answer:
+    kind = reply[0]
+    if kind == b"OK":
+        _, seq, wall_ms, served_ms = reply
+        return Appended(seq, Stamps(wall_ms, served_ms))
     match reply:
-        case [b"OK", seq, wall_ms, served_ms]:
-            return Appended(seq, Stamps(wall_ms, served_ms))
         case [b"DUPLICATE", seq]:
             return Duplicate(seq)
         case [b"STALE"]:
@@ -234,9 +272,13 @@ def _answer(reply: list[Any]) -> Answer:
     raise ValueError(f"the append script answered {reply!r}")
 
 
-def _entry(found: tuple[bytes, dict[bytes, bytes] | list[bytes]]) -> Entry:
+def _beat(reply: list[Any]) -> Beat:
+    return Beat(reply[1], tuple(room.decode() for room in reply[2:]))
+
+
+def _entry(found: tuple[bytes, list[bytes]]) -> Entry:
     key, pairs = found
-    fields = pairs if isinstance(pairs, dict) else dict(zip(pairs[::2], pairs[1::2], strict=True))
+    fields = dict(zip(pairs[::2], pairs[1::2], strict=True))
     seq, _, _ = key.partition(b"-")
     return Entry(
         seq=int(seq),

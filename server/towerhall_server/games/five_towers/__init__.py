@@ -31,4 +31,5 @@ GAME: Game[State, Event] = Game(
     result=result,
     resample=resample,
     bots=BOTS,
+    shared_view=True,
 )

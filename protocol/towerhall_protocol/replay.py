@@ -1,0 +1,277 @@
+"""What a client knows and how messages change it: everything of a client but its socket.
+
+A `Replay` is a state machine without I/O, clock or chance. Give it what the server sent, in order,
+and send what it returns; drop the connection whenever you like, begin the next one with `hello`,
+and it goes on where it was. Its promises (P-20 to P-27): every commit is applied once and in
+order or a `Faulted` says so; a command is sent until it is answered, always with the same number,
+tag and body, so that the server does it once.
+
+Failure cases: a frame that does not follow the last one, or anything before the welcome, is a
+fault. A fault drops the cursor and nothing else: the next connection brings a whole view, and the
+unanswered commands are sent again like after any other loss.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from towerhall_protocol import commands
+from towerhall_protocol import happenings as h
+from towerhall_protocol import messages as m
+from towerhall_protocol.document import Document
+from towerhall_protocol.level import LEVEL
+from towerhall_protocol.merge_patch import apply
+from towerhall_protocol.offers import Offer
+from towerhall_protocol.sealed_nonce import SealedNonce
+from towerhall_protocol.timeline import EMPTY, Timeline
+
+MOST_UNANSWERED: Final = 8
+ORIGIN_BYTES: Final = 8
+
+Happenings = tuple[h.Happening, ...]
+
+
+class UnansweredError(Exception):
+    """Eight commands are under way: wait until one of them is answered."""
+
+
+class Replay:
+    """One client of one room, over as many connections as it takes."""
+
+    def __init__(
+        self, random_bytes: Callable[[int], bytes], *, origin: str = "", keep_frames: bool = False
+    ) -> None:
+        self.origin = origin or commands.base64url(random_bytes(ORIGIN_BYTES))
+        self.cursor: m.Cursor | None = None
+        self.view: Document = EMPTY
+        self.you = ""
+        self.name = ""
+        self.seat: int | None = None
+        self.offers: tuple[Offer, ...] = ()
+        self.tag = ""
+        self.online: tuple[int, ...] = ()
+        self.watchers = 0
+        self.paused = False
+        self.now: tuple[int, int] = (0, 0)
+        """Wall clock and service clock of the store, in ms, when it last told them."""
+        self.welcomed = False
+        self._faulted = False
+        self._next = 1
+        self._unanswered: dict[int, m.ClientCommand] = {}
+        self._game_seq = 0
+        self._timeline = Timeline() if keep_frames else None
+        self._nonce = SealedNonce(random_bytes)
+
+    # What to send
+
+    def hello(self, token: str, key: str = "") -> m.ClientHello:
+        """The first message of a new connection; whatever was before it is over."""
+        self.welcomed = self._faulted = False
+        greeting = m.Greeting(token, LEVEL, self.origin, self.cursor, key)
+        return m.ClientHello(greeting)
+
+    def command(self, body: Mapping[str, Any], *, dry: bool = False) -> m.ClientCommand:
+        """The command as a message with the next number. It is unanswered from now on."""
+        if self.is_full:
+            raise UnansweredError
+        tag = "" if body.get("command") in commands.ROOM_COMMANDS else self.tag
+        command = m.ClientCommand(self._next, tag, dict(body), dry)
+        self._unanswered[command.n] = command
+        self._next += 1
+        return command
+
+    def sit(self, seat: int | None = None) -> m.ClientCommand:
+        """Sit down, with a fresh nonce sealed for the deal."""
+        nonce, sealed = self._nonce.draw(self.view)
+        command = self.command(commands.sit(seat, sealed))
+        self._nonce.show(command.n, nonce)
+        return command
+
+    def ready(self, *, is_ready: bool = True) -> m.ClientCommand:
+        """Get ready, with a fresh nonce unless ours is sealed: a cancelled deal spends it."""
+        nonce, sealed = b"", b""
+        if is_ready and not self._nonce.is_sealed(self.view, self.seat):
+            nonce, sealed = self._nonce.draw(self.view)
+        command = self.command(commands.ready(sealed, is_ready=is_ready))
+        self._nonce.show(command.n, nonce)
+        return command
+
+    def opening(self) -> m.ClientCommand | None:
+        """The command that opens the nonce, if it is due. Ask after every message."""
+        if not self.welcomed or self.is_full:
+            return None
+        if any(command.body.get("command") == "open" for command in self._unanswered.values()):
+            return None
+        body = self._nonce.opening(self.view, self.seat, self.seq)
+        return None if body is None else self.command(body)
+
+    def resend(self) -> tuple[m.ClientCommand, ...]:
+        """The unanswered commands, in order: to be sent after every `Synced` and `Reset`."""
+        return tuple(self._unanswered.values())
+
+    @property
+    def unanswered(self) -> tuple[int, ...]:
+        """The numbers of the commands that wait for an answer."""
+        return tuple(self._unanswered)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further command may be sent before an answer comes."""
+        return len(self._unanswered) >= MOST_UNANSWERED
+
+    @property
+    def seq(self) -> int:
+        """The last commit that is in the view."""
+        return 0 if self.cursor is None else self.cursor.seq
+
+    def ping(self) -> m.ClientPing:
+        return m.ClientPing(self.seq)
+
+    # Kept frames
+
+    def missing(self) -> tuple[int, int] | None:
+        """The first frames that `view_at` lacks, to be asked for as history."""
+        return None if self._timeline is None else self._timeline.missing(self.seq)
+
+    def view_at(self, seq: int) -> Document | None:
+        """The view as it was; `None` if frames are missing (or none are kept)."""
+        return None if self._timeline is None else self._timeline.view_at(seq)
+
+    def frames(self, first: int, last: int) -> tuple[m.ServerFrame, ...]:
+        """The kept frames of that range."""
+        return () if self._timeline is None else self._timeline.frames(first, last)
+
+    # What came
+
+    def receive(self, message: m.ServerMessage) -> Happenings:
+        """Take in one message of the server."""
+        if self._faulted:
+            return ()
+        if not self.welcomed and not isinstance(message, _BEFORE_WELCOME):
+            return self._fault("a message came before the welcome")
+        match message:
+            case m.ServerWelcome(arrival):
+                return self._welcome(arrival)
+            case m.ServerFrame():
+                return self._frame(message)
+            case m.ServerReset(cursor, view, lost):
+                self._replace(cursor, view, lost)
+                return (h.Reset(cursor.seq, lost),)
+            case m.ServerOffers(seq, tag, offers):
+                return self._offer(seq, tag, offers)
+            case m.ServerRejected(n, code, rule, params, hint):
+                self._settle(n, done=False)
+                return (h.Rejected(n, code, rule, params, hint),)
+            case m.ServerDuplicate(n, seq):
+                self._settle(n, done=True)
+                return (h.Answered(n, seq),)
+            case m.ServerAccepted(n, effect):
+                self._settle(n, done=False)
+                return (h.DryAnswered(n, effect),)
+            case m.ServerHistory(frames, last):
+                if self._timeline is not None:
+                    self._timeline.add(frames)
+                return (h.HistoryCame(frames, last),)
+            case _:
+                return self._aside(message)
+
+    def _aside(self, message: m.ServerMessage) -> Happenings:
+        """Messages that change neither view nor commands."""
+        match message:
+            case m.ServerSeat(seat):
+                self.seat = _seat(seat)
+                self._drop_offers()
+                return (h.SeatChanged(self.seat),)
+            case m.ServerPresence(online, watchers):
+                self.online, self.watchers = online, watchers
+                return (h.PresenceChanged(online, watchers),)
+            case m.ServerChat(id_, name, seat, text, wall_ms):
+                return (h.ChatSaid(id_, name, _seat(seat), text, wall_ms),)
+            case m.ServerPaused(paused):
+                self.paused = paused
+                return (h.Paused(paused),)
+            case m.ServerGo(within_ms):
+                return (h.MustGo(within_ms),)
+            case m.ServerPong(seq, now):
+                self.now = now
+                return (h.PongCame(seq, now),)
+            case m.ServerError(code, params, hint):
+                return (h.ErrorCame(code, params, hint),)
+            case _:
+                return ()
+
+    def _welcome(self, arrival: m.Arrival) -> Happenings:
+        if self.welcomed:
+            return self._fault("a second welcome came")
+        if arrival.view is not None:
+            self._replace(arrival.cursor, arrival.view, arrival.lost)
+        elif self.cursor is None or self.cursor != arrival.cursor:
+            return self._fault("the welcome goes on from elsewhere")
+        self._drop_offers()
+        self.welcomed = True
+        self.you, self.name, self.seat = arrival.you, arrival.name, arrival.seat
+        self.online, self.watchers, self.now = arrival.online, arrival.watchers, arrival.now
+        self.paused = arrival.paused
+        return (h.Synced(arrival.cursor.seq, arrival.view is not None, arrival.lost),)
+
+    def _frame(self, frame: m.ServerFrame) -> Happenings:
+        cursor = self.cursor
+        if cursor is None or frame.seq != cursor.seq + 1:
+            return self._fault(f"frame {frame.seq} came after {self.seq}")
+        self.view = apply(self.view, frame.patch)
+        self.cursor = m.Cursor(cursor.base, frame.seq, frame.mark)
+        if self._timeline is not None:
+            self._timeline.add((frame,))
+        if "game" in frame.patch:
+            self._drop_offers()
+            self._game_seq = frame.seq
+        own = self._own_number(frame.cause)
+        moved = h.Moved(frame.seq, frame.cause, frame.facts, own)
+        if own is None:
+            return (moved,)
+        self._next = max(self._next, own + 1)
+        self._settle(own, done=True)
+        return (moved, h.Answered(own, frame.seq))
+
+    def _offer(self, seq: int, tag: str, offers: tuple[Offer, ...]) -> Happenings:
+        # Offers that took long to find may come after the frame that made them void.
+        if seq < self._game_seq:
+            return ()
+        self.offers, self.tag = offers, tag
+        return (h.OffersCame(seq, offers),)
+
+    def _replace(self, cursor: m.Cursor, view: Document, lost: int) -> None:
+        if self._timeline is not None:
+            if lost or (self.cursor is not None and self.cursor.base != cursor.base):
+                self._timeline.forget()
+            self._timeline.know(cursor.seq, view)
+        self.cursor, self.view = cursor, view
+        self._game_seq = 0
+        self._nonce.look_again()
+        self._drop_offers()
+
+    def _settle(self, n: int, *, done: bool) -> None:
+        command = self._unanswered.pop(n, None)
+        if command is not None:
+            self._nonce.settle(n, command.body, done=done)
+
+    def _drop_offers(self) -> None:
+        self.offers, self.tag = (), ""
+
+    def _fault(self, reason: str) -> Happenings:
+        self.cursor = None
+        self.welcomed, self._faulted = False, True
+        if self._timeline is not None:
+            self._timeline.forget()
+        return (h.Faulted(reason),)
+
+    def _own_number(self, cause: tuple[Any, ...]) -> int | None:
+        if len(cause) >= 3 and cause[1] == self.origin and type(cause[2]) is int:
+            return cause[2]
+        return None
+
+
+_BEFORE_WELCOME = (m.ServerWelcome, m.ServerError, m.ServerGo, m.ServerPong)
+
+
+def _seat(number: int) -> int | None:
+    return None if number < 0 else number

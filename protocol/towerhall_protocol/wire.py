@@ -1,0 +1,60 @@
+"""Documents as typed messages, for both directions.
+
+A reader looks up the one shape that the name of a message calls for, which is many times faster
+than trying them all. Items and keys that the shape does not have are ignored, so that old and new
+understand each other (P-5). Bytes and text are the matter of `codec`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, get_args
+
+import msgspec
+
+from towerhall_protocol.codec import CodecError
+from towerhall_protocol.messages import ClientMessage, ServerMessage
+
+MAX_DETAIL = 120
+"""Characters of what a stranger sent, or of what was wrong with it, that an answer repeats."""
+
+Message = TypeVar("Message")
+
+
+def _by_name(union: Any) -> Mapping[str, type[Any]]:
+    return {str(shape.__struct_config__.tag): shape for shape in get_args(union)}
+
+
+_FROM_CLIENT = _by_name(ClientMessage)
+_FROM_SERVER = _by_name(ServerMessage)
+
+
+def read_client(document: object) -> ClientMessage:
+    """The message of a client. `CodecError`: `unknown_message` or `malformed_message`."""
+    name = _name(document)
+    shape = _FROM_CLIENT.get(name)
+    if shape is None:
+        name = name[:MAX_DETAIL]
+        raise CodecError("unknown_message", name, {"name": name})
+    message: ClientMessage = _converted(document, shape)
+    return message
+
+
+def read_server(document: object) -> ServerMessage | None:
+    """The message of a server, or `None` if it is of a later level: to be ignored."""
+    shape = _FROM_SERVER.get(_name(document))
+    if shape is None:
+        return None
+    message: ServerMessage = _converted(document, shape)
+    return message
+
+
+def _name(document: object) -> str:
+    if isinstance(document, list) and document and isinstance(document[0], str):
+        return document[0]
+    raise CodecError("malformed_message", "a message is an array that begins with its name")
+
+
+def _converted(document: object, shape: type[Message]) -> Message:
+    try:
+        return msgspec.convert(document, shape)
+    except msgspec.ValidationError as error:
+        raise CodecError("malformed_message", str(error)[:MAX_DETAIL]) from None

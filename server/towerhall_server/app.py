@@ -1,0 +1,170 @@
+"""The composition root: the only file that knows every part of the server.
+
+`serve` runs until it is told to stop. Stopping is an order of events, because uvicorn would cut
+connections before the application hears of it: not ready any more, no new rooms, clients told to
+go elsewhere, each room's step in flight finished, connections closed, store left, engine ended.
+"""
+
+import asyncio
+import gc
+import logging
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+import msgspec
+import uvicorn
+from starlette.applications import Starlette
+
+from towerhall_protocol.codec import FROM_CLIENT
+from towerhall_server.eventlog.embedded import EmbeddedEngine, embedded_engine
+from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.store import check_store, connect
+from towerhall_server.eventlog.wakes import listen
+from towerhall_server.game import discover
+from towerhall_server.gateway.connection import Hall
+from towerhall_server.gateway.http import error_handlers
+from towerhall_server.gateway.limits import Counts
+from towerhall_server.gateway.origins import Origins
+from towerhall_server.gateway.page import page_routes
+from towerhall_server.gateway.routes import Routes
+from towerhall_server.gateway.socket import RoomSocket
+from towerhall_server.gateway.tokens import Tokens
+from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room.directory import Directory
+from towerhall_server.room.follower import Node
+from towerhall_server.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+GO_WITHIN_MS: Final = 2_000
+ENGINE_RETRY_SECONDS: Final = 1.0
+
+
+class Service(msgspec.Struct, frozen=True):
+    """A running service without a network."""
+
+    app: Starlette
+    routes: Routes
+    directory: Directory
+
+
+@asynccontextmanager
+async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
+    """Everything between the store and the network."""
+    checker = connect(store_url)
+    try:
+        logger.info("the store is %s", await check_store(checker))
+    finally:
+        await checker.aclose()
+    async with EventLog(store_url) as log:
+        node = Node(secrets.token_hex(4), log, ServiceClock(), discover(), settings.keep_days)
+        directory = Directory(node)
+        await directory.beat_once()
+        hall = Hall(
+            directory,
+            Tokens(settings.token_keys, settings.token_days),
+            settings.limits,
+            msgspec.structs.replace(FROM_CLIENT, message_bytes=settings.limits.message_bytes),
+            Counts(settings.limits.sockets_per_identity),
+            Counts(settings.limits.sockets_per_ip),
+        )
+        routes = Routes(hall, Origins(settings.origins))
+        app = Starlette(
+            routes=[*routes.table(), *page_routes()], exception_handlers=error_handlers()
+        )
+        tasks = (
+            asyncio.create_task(directory.beat(), name="beat"),
+            asyncio.create_task(directory.listen(lambda: listen(store_url)), name="listen"),
+        )
+        try:
+            yield Service(app, routes, directory)
+        finally:
+            await directory.close("restart")
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, but rooms are drained before it cuts their connections."""
+
+    def __init__(self, config: uvicorn.Config, running: Service, announce: Callable[[str], None]):
+        super().__init__(config)
+        self._running = running
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            port = self.servers[0].sockets[0].getsockname()[1]
+            self._announce(f"http://{_for_url(self.config.host)}:{port}/")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._running.routes.draining = True
+        for server in self.servers:
+            server.close()
+        await self._running.directory.drain(GO_WITHIN_MS)
+        await super().shutdown(sockets=sockets)
+
+
+async def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
+    """Run until SIGINT or SIGTERM. `announce` gets the address once it can be opened."""
+    async with _store(settings) as store_url, service(settings, store_url) as running:
+        config = uvicorn.Config(
+            running.app,
+            host=settings.host,
+            port=settings.port,
+            ws=RoomSocket,
+            ws_max_size=settings.limits.message_bytes,
+            ws_ping_interval=20,
+            ws_ping_timeout=20,
+            ws_per_message_deflate=False,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=list(settings.trusted_proxies),
+            timeout_graceful_shutdown=round(settings.drain_seconds),
+        )
+        # What is there by now stays for ever: there is no use in looking through it for garbage.
+        gc.collect()
+        gc.freeze()
+        await _Server(config, running, announce).serve()
+
+
+@asynccontextmanager
+async def _store(settings: Settings) -> AsyncIterator[str]:
+    """The URL of the operator's store, or of an engine that runs as long as the server."""
+    if not settings.is_embedded:
+        yield settings.redis_url
+        return
+    async with embedded_engine(settings.data_folder) as engine:
+        guard = asyncio.create_task(_keep_alive(engine), name="engine")
+        try:
+            yield engine.url
+        finally:
+            guard.cancel()
+            with suppress(asyncio.CancelledError):
+                await guard
+
+
+async def _keep_alive(engine: EmbeddedEngine) -> None:
+    """An engine that dies is started again; meanwhile rooms are paused, and nothing is lost."""
+    while True:
+        logger.error("the store's engine ended:\n%s", await engine.wait())
+        while True:
+            try:
+                await engine.restart()
+                break
+            except Exception:
+                logger.exception("the store's engine does not start")
+                await asyncio.sleep(ENGINE_RETRY_SECONDS)
+
+
+def _for_url(host: str) -> str:
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host  # noqa: S104 - only shown
+    return f"[{shown}]" if ":" in shown else shown

@@ -1,0 +1,72 @@
+"""`towerhall serve`: run the service."""
+
+import argparse
+import asyncio
+import logging
+import os
+import sys
+from typing import Any
+
+from towerhall_server.cli.errors import UsageError
+
+EXAMPLES = """\
+examples:
+  towerhall serve
+  towerhall serve --port 9000 --data-folder ./data
+  towerhall serve --redis-url redis://localhost:6379/0
+
+Without --redis-url the server runs a store of its own on the data folder. Every flag is also a
+variable: --redis-url is TOWERHALL_REDIS_URL. Limits are variables only, such as
+TOWERHALL_LIMIT_COMMANDS="10/s burst 20". With a store of your own, TOWERHALL_TOKEN_KEYS is needed.
+"""
+FLAGS = {
+    "host": "address to listen at (default: 127.0.0.1)",
+    "port": "port to listen at; 0 takes any free one (default: 8000)",
+    "redis_url": "a Redis >= 7 or Valkey >= 8 of your own, instead of the embedded store",
+    "data_folder": "where the embedded store keeps its data",
+    "origins": "pages of other places that may connect, separated by commas",
+    "trusted_proxies": "addresses whose forwarded headers are believed, separated by commas",
+    "keep_days": "how long records of finished games are kept (default: 30)",
+    "drain_seconds": "how long connections may take to end when the server stops (default: 10)",
+    "log_format": "text or json (default: text)",
+    "log_level": "debug, info, warning or error (default: info)",
+}
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "serve",
+        help="run the service",
+        description="Run the service until Ctrl-C or SIGTERM.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for name, explanation in FLAGS.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", help=explanation, metavar="VALUE")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    # The server's own parts are imported only by those who serve: the other commands start faster.
+    import uvloop  # noqa: PLC0415
+
+    from towerhall_server.app import serve  # noqa: PLC0415
+    from towerhall_server.cli.logs import set_up_logs  # noqa: PLC0415
+    from towerhall_server.eventlog.batch import StoreError  # noqa: PLC0415
+    from towerhall_server.eventlog.embedded import EngineError  # noqa: PLC0415
+    from towerhall_server.eventlog.store import UnfitStoreError  # noqa: PLC0415
+    from towerhall_server.settings import SettingsError, read_settings  # noqa: PLC0415
+
+    try:
+        settings = read_settings(
+            os.environ, {name: getattr(arguments, name) for name in FLAGS}
+        )
+        set_up_logs(settings.log_format, settings.log_level)
+        uvloop.run(serve(settings, _announce))
+    except (SettingsError, EngineError, UnfitStoreError, StoreError) as error:
+        raise UsageError(str(error)) from error
+    return 0
+
+
+def _announce(url: str) -> None:
+    print(f"Towerhall is at {url}", flush=True)

@@ -1,0 +1,1 @@
+"""Connections and requests: what comes in from outside, and what goes out."""

@@ -1,0 +1,253 @@
+"""One connection to one room: carries what a session intends to the room, and back.
+
+It is a listener to its socket and a viewer to its room. The first message decides who it is; the
+token is checked before the store is asked anything.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from time import monotonic
+from typing import Any
+
+import msgspec
+
+from towerhall_protocol.codec import Limits as CodecLimits
+from towerhall_protocol.errors import CLOSES
+from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
+from towerhall_protocol.messages import (
+    ClientChat,
+    ClientCommand,
+    ClientHello,
+    ClientHistory,
+    ClientPing,
+    Greeting,
+    ServerMessage,
+    ServerPong,
+)
+from towerhall_server.eventlog.batch import StoreError
+from towerhall_server.game import Seat
+from towerhall_server.gateway.limits import Counts, Limits
+from towerhall_server.gateway.names import clean_chat
+from towerhall_server.gateway.outbox import Outbox
+from towerhall_server.gateway.session import HangUp, Session, Tell, error
+from towerhall_server.gateway.socket import RoomSocket
+from towerhall_server.gateway.tokens import TokenProblem, Tokens
+from towerhall_server.room.actor import Command, Join, Resync, RoomActor
+from towerhall_server.room.chat import BACKLOG, message_of, say
+from towerhall_server.room.directory import Directory, PoisonedRoomError, is_code
+from towerhall_server.room.gate import may_enter
+from towerhall_server.room.history import page
+from towerhall_server.room.prepared import Prepared
+from towerhall_server.room.seats import Person
+from towerhall_server.room.view import view_class
+
+logger = logging.getLogger(__name__)
+
+NOBODY = Person("", "")
+
+
+class Hall(msgspec.Struct, frozen=True):
+    """What all connections of a server share."""
+
+    directory: Directory
+    tokens: Tokens
+    limits: Limits
+    codec: CodecLimits
+    sockets_of_identity: Counts
+    sockets_of_address: Counts
+
+
+class Connection:
+    """A viewer behind a socket."""
+
+    __slots__ = (
+        "_actor",
+        "_address",
+        "_code",
+        "_errand",
+        "_hall",
+        "_hello_timer",
+        "_outbox",
+        "_session",
+        "_socket",
+        "alive",
+        "origin",
+        "person",
+        "seat",
+        "unanswered",
+    )
+
+    def __init__(
+        self, hall: Hall, socket: RoomSocket, code: str, address: str, *, text: bool
+    ) -> None:
+        self._hall = hall
+        self._address = address
+        self._socket = socket
+        self._code = code
+        self._session = Session(hall.limits, hall.codec, text=text)
+        self._outbox = Outbox(socket, text, self._resync, self._too_slow)
+        self._actor: RoomActor | None = None
+        self._errand: asyncio.Task[None] | None = None
+        """What takes more than one step, one at a time: entering, history, chat."""
+        loop = asyncio.get_running_loop()
+        self._hello_timer: asyncio.TimerHandle | None = loop.call_later(
+            hall.limits.hello_seconds, self._hello_late
+        )
+        self.person = NOBODY
+        self.origin = ""
+        self.seat: Seat | None = None
+        self.unanswered = 0
+        self.alive = True
+
+    # What the socket tells
+
+    def received(self, data: bytes | str) -> None:
+        intention = self._session.receive(data, monotonic(), self.unanswered)
+        match intention:
+            case ClientCommand():
+                if self._actor is None:
+                    self._tell(error("hello_expected"))
+                else:
+                    self.unanswered += 1
+                    self._actor.put(Command(self, intention))
+            case ClientHello(greeting):
+                self._begin(self._enter(greeting))
+            case ClientHistory(first, last):
+                self._begin(self._history(first, last))
+            case ClientChat(text):
+                self._begin(self._chat(text))
+            case ClientPing(seq):
+                stamps = self._hall.directory.node.clock.stamps(self._code)
+                self._tell(ServerPong(seq, stamps))
+            case Tell(message):
+                self._tell(message)
+            case HangUp(reason, message):
+                if message is not None:
+                    self._tell(message)
+                self.close(reason)
+
+    def writable(self) -> None:
+        self._outbox.drained()
+
+    def lost(self) -> None:
+        self.alive = False
+        self._session.state = "over"
+        if self._hello_timer is not None:
+            self._hello_timer.cancel()
+        if self._errand is not None:
+            self._errand.cancel()
+        if self._actor is not None:
+            self._actor.leave(self)
+        if self.person is not NOBODY:
+            self._hall.sockets_of_identity.leave(self.person.id)
+            self.person = NOBODY
+        self._hall.sockets_of_address.leave(self._address)
+        self._outbox.close()
+
+    # What the room tells
+
+    def send(self, message: Prepared) -> None:
+        self._outbox.send(message)
+
+    def close(self, reason: str) -> None:
+        self._session.state = "over"
+        self._socket.end(CLOSES[reason].code, reason)
+
+    # Entering
+
+    async def _enter(self, greeting: Greeting) -> None:
+        """From a greeting to the room's inbox; every way of failing has its code."""
+        limits = self._hall.limits
+        if self._hello_timer is not None:
+            self._hello_timer.cancel()
+            self._hello_timer = None
+        if greeting.level < OLDEST_LEVEL:
+            levels = error("level_too_old", oldest=OLDEST_LEVEL, newest=LEVEL)
+            return self._fail("level_too_old", levels)
+        identity = self._hall.tokens.read(greeting.token)
+        if isinstance(identity, TokenProblem):
+            return self._fail("unauthorized", error("unauthorized", detail=identity.detail))
+        if not self._hall.sockets_of_identity.enter(identity.id):
+            return self._fail("busy", error("busy", retry_ms=10_000))
+        self.person = Person(identity.id, identity.name)
+        self.origin = greeting.origin[:16]
+        try:
+            actor = await self._hall.directory.open(self._code) if is_code(self._code) else None
+        except StoreError:
+            return self._fail("store_unavailable", error("store_unavailable"))
+        except PoisonedRoomError:
+            return self._fail("server_fault", error("server_fault"))
+        # The same answer for a room that is not there and for one that is none of their business.
+        if actor is None or not may_enter(actor.follower.room.table, greeting.key):
+            return self._fail("room_gone", error("room_gone"))
+        watches = actor.follower.room.table.seat_of(identity.id) is None
+        if watches and actor.follower.audience.watchers >= limits.spectators_per_room:
+            return self._fail("busy", error("busy", retry_ms=10_000))
+        try:
+            lines = await self._hall.directory.node.log.said(self._code, BACKLOG)
+        except StoreError:
+            lines = ()
+        self._actor = actor
+        actor.put(Join(self, greeting.cursor, tuple(map(message_of, lines))))
+        return None
+
+    def _fail(self, reason: str, message: ServerMessage) -> None:
+        self._tell(message)
+        self.close(reason)
+
+    def _hello_late(self) -> None:
+        self._hello_timer = None
+        seconds = round(self._hall.limits.hello_seconds)
+        self._fail("hello_late", error("hello_late", seconds=seconds))
+
+    # Errands
+
+    def _begin(self, errand: Coroutine[Any, Any, None]) -> None:
+        if self._errand is not None and not self._errand.done():
+            errand.close()
+            self._tell(error("too_many", retry_ms=100))
+            return
+        self._errand = asyncio.create_task(self._guarded(errand))
+
+    async def _guarded(self, errand: Coroutine[Any, Any, None]) -> None:
+        try:
+            await errand
+        except StoreError:
+            self._tell(error("store_unavailable"))
+        except Exception:
+            logger.exception("an errand of a connection to %s failed", self._code)
+            self._fail("server_fault", error("server_fault"))
+
+    async def _history(self, first: int, last: int) -> None:
+        if self._actor is None:
+            return self._tell(error("hello_expected"))
+        top = self._actor.follower.replica.point.seq
+        if not 1 <= first <= last or first > top:
+            return self._tell(error("bad_range", last=top))
+        name = view_class(self._actor.follower.room.rules, self.seat)
+        node = self._hall.directory.node
+        found = await page(node, self._code, name, first, min(last, top))
+        self._tell(error("room_gone") if found is None else found)
+        return None
+
+    async def _chat(self, text: str) -> None:
+        clean = clean_chat(text)
+        if self._actor is None:
+            return self._tell(error("hello_expected"))
+        if clean is None:
+            return self._tell(error("bad_chat"))
+        await say(self._hall.directory.node.log, self._code, self, clean)
+        return None
+
+    # The way out
+
+    def _tell(self, message: ServerMessage) -> None:
+        self.send(Prepared(message))
+
+    def _resync(self) -> None:
+        if self._actor is not None:
+            self._actor.put(Resync(self))
+
+    def _too_slow(self) -> None:
+        self._fail("too_slow", error("too_slow"))

@@ -1,0 +1,103 @@
+"""Text that people wrote and others will see: names and chat, cleaned of what cannot be seen.
+
+What has no look of its own (controls, direction marks, zero-width characters, fillers, private and
+unassigned code points) is removed, every kind of white space becomes one space, and what is still
+too long or empty is refused. Nothing is escaped: clients show this as text, so `<b>` is three
+characters here and there. Right-to-left letters stay; a page isolates them (`<bdi>`).
+
+Chosen on purpose, for names and chat alike:
+
+- Zero-width joiners are removed as well: a family emoji becomes its members, and the joiners of
+  some Indic and Persian words are lost. In return no two names differ invisibly.
+- U+FE0F, which makes a symbol colourful, stays directly after a symbol and nowhere else.
+- Marks need something to sit on, at most four of them: more would be drawn across other lines.
+
+No input or output lives here, and no limits on how often somebody may speak.
+"""
+
+import unicodedata
+from typing import Final, Literal
+
+NAME_GRAPHEMES_MAX: Final = 24
+NAME_BYTES_MAX: Final = 96
+CHAT_CHARACTERS_MAX: Final = 300
+RAW_CHARACTERS_MAX: Final = 1024
+"""Longer text is refused unread, whatever would be left of it."""
+MARKS_MAX: Final = 4
+
+EMOJI_STYLE: Final = "\ufe0f"
+# Not in the categories below, and yet nothing to see: joiners, fillers, selectors, blank symbols.
+BLANKS: Final = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U00016fe4\U0001d159"
+) | frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+SKIN_TONES: Final = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
+REGIONAL_INDICATORS: Final = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
+
+
+def clean_name(text: str) -> str | None:
+    """The name as everybody will see it, or None if it is no name."""
+    # Compatibility forms too: look-alikes such as full-width letters become the ordinary ones.
+    name = _clean(text, "NFKC")
+    if name is None or graphemes(name) > NAME_GRAPHEMES_MAX:
+        return None
+    return name if len(name.encode()) <= NAME_BYTES_MAX else None
+
+
+def clean_chat(text: str) -> str | None:
+    """The line of chat as everybody will see it, or None if it is empty or too long."""
+    # Only canonical forms: in a sentence, ½ and x² mean what they look like.
+    line = _clean(text, "NFC")
+    return line if line is not None and len(line) <= CHAT_CHARACTERS_MAX else None
+
+
+def graphemes(text: str) -> int:
+    """How many characters people would count in clean text.
+
+    A mark, a selector or a skin tone belongs to the character before it, and two regional
+    indicators are one flag. That is the standard's rule without its rare cases: joined Indic
+    letters, archaic Hangul and prefixed signs count one by one, a few Burmese vowels not at all.
+    """
+    count = 0
+    half_flag = False
+    for char in text:
+        second_half = half_flag and char in REGIONAL_INDICATORS
+        half_flag = char in REGIONAL_INDICATORS and not second_half
+        belongs = char in SKIN_TONES or unicodedata.category(char)[0] == "M"
+        if not (belongs or second_half):
+            count += 1
+    return count
+
+
+def _clean(text: str, form: Literal["NFC", "NFKC"]) -> str | None:
+    """Normal form of only visible characters, or None if nothing is left.
+
+    Removing a character can bring two together that compose, and composing can leave something to
+    remove: so until nothing changes. Every round but the first and the last removes something.
+    """
+    if len(text) > RAW_CHARACTERS_MAX:
+        return None
+    while (cleaned := _visible(unicodedata.normalize(form, text))) != text:
+        text = cleaned
+    return text or None
+
+
+def _visible(text: str) -> str:
+    kept: list[str] = []
+    before = "Z"
+    marks = 0
+    for char in " ".join(text.split()):
+        category = unicodedata.category(char)
+        if char == EMOJI_STYLE:
+            if before != "So":
+                continue
+        elif category[0] == "C" or char in BLANKS:
+            continue
+        elif category[0] == "M":
+            marks += 1
+            if before[0] == "Z" or marks > MARKS_MAX:
+                continue
+        else:
+            marks = 0
+        kept.append(char)
+        before = category
+    return "".join(kept)

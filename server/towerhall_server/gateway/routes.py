@@ -1,0 +1,266 @@
+"""The addresses of the service: HTTP for what is asked once, sockets for what goes on.
+
+Each endpoint reads what it was sent, asks the directory, and answers; what it refuses, it refuses
+with a code. No rule of a game and no state of a room lives here.
+"""
+
+import secrets
+from collections.abc import Sequence
+from time import monotonic
+from typing import Final
+
+import msgspec
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from towerhall_protocol.level import JSON, LEVEL, OLDEST_LEVEL, SUBPROTOCOLS
+from towerhall_server.eventlog.batch import StoreError
+from towerhall_server.game import LEVELS, AnyGame, Rejected, option_fields, read_options
+from towerhall_server.gateway.connection import Connection, Hall
+from towerhall_server.gateway.http import RefusedError, answer, read_body, refusal
+from towerhall_server.gateway.limits import Buckets, ip_key
+from towerhall_server.gateway.names import clean_name
+from towerhall_server.gateway.origins import Origins
+from towerhall_server.gateway.socket import socket_of
+from towerhall_server.gateway.tokens import Identity, TokenProblem, new_identity
+from towerhall_server.room.actor import RoomActor
+from towerhall_server.room.core import Plan
+from towerhall_server.room.directory import PoisonedRoomError, is_code
+from towerhall_server.room.events import Settings, base64url
+from towerhall_server.room.gate import key_hash, may_enter
+from towerhall_server.room.record import RecordNotReady, record_of
+from towerhall_server.room.view import describe
+
+KEY_BYTES: Final = 12
+"""96 bits: nobody guesses the key of a private room."""
+KEY_HEADER: Final = "towerhall-key"
+TURN_SECONDS: Final = range(5, 601)
+MOST_BOT_DELAY_MS: Final = 10_000
+LIST_SECONDS: Final = 0.5
+"""A list of rooms is given out again for so long."""
+
+
+class NewGuest(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+
+
+class NewRoom(msgspec.Struct, forbid_unknown_fields=True):
+    game: str
+    options: dict[str, object] = {}
+    seats: int | None = None
+    turn_seconds: int = 0
+    bot_delay_ms: int = 600
+    private: bool = False
+
+
+class Routes:
+    """All endpoints, over what they share."""
+
+    def __init__(self, hall: Hall, origins: Origins) -> None:
+        self._hall = hall
+        self._origins = origins
+        self._guests = Buckets(hall.limits.guests_per_ip)
+        self._rooms = Buckets(hall.limits.rooms_per_identity)
+        self._listed: tuple[float, list[object]] = (float("-inf"), [])
+        self.draining = False
+
+    def table(self) -> Sequence[BaseRoute]:
+        return (
+            Route("/v1/guests", self.guests, methods=["POST"]),
+            Route("/v1/games", self.games, methods=["GET"]),
+            Route("/v1/rooms", self.rooms, methods=["GET"]),
+            Route("/v1/rooms", self.create, methods=["POST"]),
+            Route("/v1/rooms/{code}", self.room, methods=["GET"]),
+            Route("/v1/rooms/{code}/record", self.record, methods=["GET"]),
+            WebSocketRoute("/v1/rooms/{code}", self.play),
+            Route("/healthz", self.healthy, methods=["GET"]),
+            Route("/readyz", self.ready, methods=["GET"]),
+        )
+
+    async def guests(self, request: Request) -> Response:
+        """A token for somebody new."""
+        self._take(self._guests, _address(request))
+        wanted = await read_body(request, NewGuest)
+        name = clean_name(wanted.name)
+        if name is None:
+            raise RefusedError("bad_name")
+        identity = new_identity(name)
+        token = self._hall.tokens.issue(identity)
+        return answer({"token": token, "id": identity.id, "name": identity.name}, 201)
+
+    async def games(self, request: Request) -> Response:
+        """What a lobby needs to draw its form."""
+        games = self._hall.directory.node.games.values()
+        levels = {"oldest": OLDEST_LEVEL, "newest": LEVEL}
+        return answer({"games": [_describe_game(game) for game in games], "level": levels})
+
+    async def rooms(self, request: Request) -> Response:
+        """Rooms that anybody may look at."""
+        made_at, rooms = self._listed
+        if monotonic() - made_at > LIST_SECONDS:
+            try:
+                found = await self._hall.directory.node.log.summaries()
+            except StoreError:
+                raise RefusedError("store_unavailable") from None
+            rooms = [msgspec.json.decode(found[code]) for code in sorted(found)]
+            self._listed = (monotonic(), rooms)
+        return answer({"rooms": rooms})
+
+    async def create(self, request: Request) -> Response:
+        """A new room; whoever asks for it is its host."""
+        if self.draining:
+            raise RefusedError("draining")
+        identity = self._identity(request)
+        wanted = await read_body(request, NewRoom)
+        self._take(self._rooms, identity.id)
+        key = secrets.token_urlsafe(KEY_BYTES) if wanted.private else ""
+        plan = self._plan(wanted, identity, key)
+        try:
+            actor = await self._hall.directory.create(plan)
+        except StoreError:
+            raise RefusedError("store_unavailable") from None
+        table = actor.follower.room.table
+        made = {
+            "code": table.code,
+            "uid": base64url(table.uid),
+            "commitment": base64url(table.commitment),
+        }
+        return answer(made | ({"key": key} if key else {}), 201)
+
+    async def room(self, request: Request) -> Response:
+        actor = await self._open(request)
+        return answer(describe(actor.follower.room.table))
+
+    async def record(self, request: Request) -> Response:
+        """The record of a finished game: from its log, or as it was kept."""
+        code = request.path_params["code"]
+        node = self._hall.directory.node
+        if not is_code(code):
+            raise RefusedError("room_gone")
+        try:
+            actor = await self._hall.directory.open(code)
+            if actor is not None and not may_enter(actor.follower.room.table, _key(request)):
+                raise RefusedError("room_gone")
+            found = await record_of(node.log, code, node.games)
+        except StoreError:
+            raise RefusedError("store_unavailable") from None
+        except RecordNotReady:
+            raise RefusedError("record_not_ready") from None
+        if found is None:
+            raise RefusedError("room_gone")
+        name = f'attachment; filename="towerhall-{code}.json"'
+        headers = {"content-disposition": name, "x-content-type-options": "nosniff"}
+        return Response(found, 200, headers, media_type="application/json")
+
+    async def play(self, websocket: WebSocket) -> None:
+        """Play or watch. What is wrong before the first message is answered over HTTP."""
+        address = _address(websocket)
+        code = self._refuse_socket(websocket, address)
+        if code is not None:
+            await websocket.send_denial_response(refusal(*code))
+            return
+        chosen = next(name for name in websocket.scope["subprotocols"] if name in SUBPROTOCOLS)
+        try:
+            await websocket.accept(chosen)
+        except BaseException:
+            self._hall.sockets_of_address.leave(address)
+            raise
+        socket = socket_of(websocket.scope)
+        room = websocket.path_params["code"]
+        socket.attach(Connection(self._hall, socket, room, address, text=chosen == JSON))
+
+    async def healthy(self, request: Request) -> Response:
+        """The process answers."""
+        return answer({"status": "ok"})
+
+    async def ready(self, request: Request) -> Response:
+        """This server can serve: it is not about to stop, and its store answers."""
+        if self.draining:
+            raise RefusedError("draining")
+        try:
+            await self._hall.directory.node.log.ping()
+        except StoreError:
+            raise RefusedError("store_unavailable") from None
+        return answer({"status": "ok", "rooms": len(self._hall.directory)})
+
+    def _refuse_socket(
+        self, websocket: WebSocket, address: str
+    ) -> tuple[str, dict[str, int | str]] | None:
+        headers = websocket.headers
+        if not self._origins.allows(headers.get("origin"), headers.get("host")):
+            return "foreign_origin", {}
+        if not set(SUBPROTOCOLS) & set(websocket.scope["subprotocols"]):
+            return "bad_request", {"detail": f"offer one of {', '.join(SUBPROTOCOLS)}"}
+        if self.draining:
+            return "draining", {}
+        if not self._hall.sockets_of_address.enter(address):
+            return "too_many", {"retry_ms": 10_000}
+        return None
+
+    def _plan(self, wanted: NewRoom, identity: Identity, key: str) -> Plan:
+        rules = self._hall.directory.node.games.get(wanted.game)
+        if rules is None:
+            raise RefusedError("unknown_game", name=wanted.game[:40])
+        options = read_options(rules, wanted.options)
+        if isinstance(options, Rejected):
+            raise RefusedError(options.code, **dict(options.params))
+        seats = rules.seats[-1] if wanted.seats is None else wanted.seats
+        if seats not in rules.seats:
+            span = f"seats is {rules.seats[0]} to {rules.seats[-1]}"
+            raise RefusedError("bad_options", detail=span)
+        if wanted.turn_seconds and wanted.turn_seconds not in TURN_SECONDS:
+            raise RefusedError("bad_options", detail="turn_seconds is 0, or 5 to 600")
+        if not 0 <= wanted.bot_delay_ms <= MOST_BOT_DELAY_MS:
+            raise RefusedError("bad_options", detail="bot_delay_ms is 0 to 10000")
+        settings = Settings(wanted.turn_seconds, wanted.bot_delay_ms)
+        hashed = key_hash(key) if key else b""
+        return Plan(rules, options, seats, settings, identity.id, hashed)
+
+    async def _open(self, request: Request) -> RoomActor:
+        """The room that a request names, if it is any of their business."""
+        code = request.path_params["code"]
+        try:
+            actor = await self._hall.directory.open(code) if is_code(code) else None
+        except StoreError:
+            raise RefusedError("store_unavailable") from None
+        except PoisonedRoomError:
+            raise RefusedError("server_fault") from None
+        if actor is None or not may_enter(actor.follower.room.table, _key(request)):
+            raise RefusedError("room_gone")
+        return actor
+
+    def _identity(self, request: Request) -> Identity:
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer":
+            raise RefusedError("unauthorized", detail="no token came with the request")
+        identity = self._hall.tokens.read(token.strip())
+        if isinstance(identity, TokenProblem):
+            raise RefusedError("unauthorized", detail=identity.detail)
+        return identity
+
+    def _take(self, buckets: Buckets, key: str) -> None:
+        wait_ms = buckets.take(key, monotonic())
+        if wait_ms:
+            raise RefusedError("too_many", retry_ms=wait_ms)
+
+
+def _address(connection: HTTPConnection) -> str:
+    return ip_key(connection.client.host if connection.client else "")
+
+
+def _key(request: Request) -> str:
+    return request.headers.get(KEY_HEADER, "")
+
+
+def _describe_game(game: AnyGame) -> dict[str, object]:
+    return {
+        "name": game.name,
+        "version": game.version,
+        "seats": [game.seats[0], game.seats[-1]],
+        "options": option_fields(game.options_type),
+        "presets": {name: msgspec.to_builtins(preset) for name, preset in game.presets.items()},
+        "levels": LEVELS,
+        "reasons": {code: msgspec.to_builtins(reason) for code, reason in game.reasons.items()},
+    }

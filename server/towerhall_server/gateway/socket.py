@@ -1,0 +1,300 @@
+"""uvicorn's WebSocket protocol with its gaps closed, and a short way in and out for rooms.
+
+uvicorn is given `ws=RoomSocket`. Every connection is then one of these, and an endpoint finds its
+own with `socket_of(scope)`. Once a listener is attached, a message costs one call instead of a
+trip through a queue and a task, and a prepared frame costs one write.
+
+Each override says which gap it closes; what they rely on in the base class is pinned by
+`tests/gateway/test_socket_contract.py`. How large a message may be is uvicorn's `ws_max_size`, how
+much may wait to be read is decided in `outbox`, and what messages mean in `session`.
+"""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, NoReturn, Protocol, cast
+
+from uvicorn._types import ASGIReceiveEvent
+from uvicorn.protocols.utils import ClientDisconnected
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
+
+from towerhall_protocol.errors import CLOSES
+
+HIGH_WATER, LOW_WATER = 64 * 1024, 16 * 1024
+SEND_BUFFER = 64 * 1024
+"""What the kernel may hold besides. Left alone it grows to megabytes for a peer that is slow."""
+CLOSE_SECONDS = 3.0
+"""How long a peer may take to read a close and to leave."""
+LATE_BYTES = 1 << 20
+"""What a peer may still send after a close: what was under way is read and thrown away."""
+SLICE = 4096
+"""How much is parsed before anybody looks at what came of it."""
+MAX_FRAGMENTS = 16
+MAX_EARLY_MESSAGES = 32
+CONTROLS_PER_SECOND, CONTROLS_AT_ONCE = 10, 20
+MAX_REASON_BYTES = 123
+
+EXTENSION = "towerhall.socket"
+
+logger = logging.getLogger(__name__)
+
+
+class Listener(Protocol):
+    """Whom an attached connection tells. All calls come from the loop, so none may block."""
+
+    def received(self, data: bytes | str) -> None:
+        """A whole message, binary or text."""
+
+    def writable(self) -> None:
+        """The backlog was above `HIGH_WATER` and is below `LOW_WATER` again."""
+
+    def lost(self) -> None:
+        """The connection is over, for whatever reason. Comes once, and last."""
+
+
+class _NoQueue(asyncio.Queue[ASGIReceiveEvent]):
+    """Stands in for the queue of attached connections, 2 KiB each that would stay empty."""
+
+    def put_nowait(self, item: ASGIReceiveEvent) -> None:
+        """What the base class tells the app is of no use to a listener."""
+
+    async def get(self) -> NoReturn:
+        raise RuntimeError("messages of an attached connection go to its listener")
+
+
+_NO_QUEUE = _NoQueue()
+
+
+class RoomSocket(WebSocketsSansIOProtocol):
+    """One WebSocket connection."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Gap: permessage-deflate is on by default, and lets a small message become a huge one.
+        self.conn.available_extensions = None
+        self.close_timeout = CLOSE_SECONDS
+        self.ended: asyncio.Future[None] = self.loop.create_future()
+        """Done when the connection is over."""
+        self._listener: Listener | None = None
+        self._controls = float(CONTROLS_AT_ONCE)
+        self._controls_at = self.loop.time()
+        self._late_bytes = 0
+
+    def attach(self, listener: Listener) -> None:
+        """Tell `listener` everything from now on, beginning with the messages that have come
+        already. To be called once, after `accept`. The endpoint may return at once: the connection
+        stays, without a task of its own and without anything else that only the handshake needs."""
+        if self.queue is _NO_QUEUE or not (self.handshake_complete or self.transport.is_closing()):
+            raise RuntimeError("a listener is attached once, and after accept")
+        early, self.queue = self.queue, _NO_QUEUE
+        # The parser holds on to the request as long as it lives; its headers are the large part.
+        self.request.headers.clear()
+        del self.request, self.response
+        self._listener = listener
+        while not early.empty():
+            event = early.get_nowait()
+            if event["type"] == "websocket.receive" and not self.close_sent:
+                text = event.get("text")
+                self._tell(listener.received, event.get("bytes") if text is None else text)
+        if self.disconnected:
+            self._tell_lost()
+        else:
+            self._resume_reading()
+
+    def write_frame(self, frame: bytes) -> None:
+        """Write one whole data frame, or nothing if the connection is ending."""
+        if not (self.close_sent or self.transport.is_closing()):
+            self.transport.write(frame)
+
+    def backlog(self) -> int:
+        """Bytes that wait for the peer to read."""
+        return self.transport.get_write_buffer_size()
+
+    def end(self, code: int, reason: str) -> None:
+        """Close the connection and hear no more. A peer with much to read before that is cut off
+        at once, one that does not leave after it a little later. To end again does nothing."""
+        if self.close_sent or self.transport.is_closing():
+            return
+        self.conn.fail(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
+        self.handle_parser_exception()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Gap: with the default buffers megabytes pile up for a peer before anybody notices."""
+        super().connection_made(transport)
+        self.transport.set_write_buffer_limits(high=HIGH_WATER, low=LOW_WATER)
+        # TCP_NODELAY is on already: both asyncio and uvloop see to that.
+        wire = transport.get_extra_info("socket")
+        with suppress(OSError):  # the peer may have gone already
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+
+    def data_received(self, data: bytes) -> None:
+        """Gaps: a whole read is parsed before any limit acts on it, a request that cannot be parsed
+        gets no answer, and frames are taken (and answered) before the handshake is."""
+        for start in range(0, len(data), SLICE):
+            if self.conn.eof_sent:
+                self._late_bytes += len(data) - start
+                if self._late_bytes > LATE_BYTES:
+                    self.transport.abort()
+                break
+            if self.handshake_initiated and not self.handshake_complete:
+                self.transport.abort()
+                break
+            super().data_received(data[start : start + SLICE])
+        if not self.handshake_initiated:  # though uvicorn hands requests over whole
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.transport.close()
+        if self.transport.is_closing():
+            self._abort_soon()
+
+    def eof_received(self) -> None:
+        """Gap: a peer that ended its side, and does not read, is waited for without end."""
+        self._abort_soon()
+
+    def handle_cont(self, event: Frame) -> None:
+        """Gap: the fragments of a message are limited in size but not in number."""
+        if len(self.frames) < MAX_FRAGMENTS:
+            super().handle_cont(event)
+        else:
+            self._end_as("message_too_large")
+
+    def handle_ping(self) -> None:
+        """Gap: every ping is answered, however many come and whether or not the peer reads."""
+        if self._is_flood() or self.close_sent or self.backlog() > LOW_WATER:
+            self.conn.data_to_send()  # thrown away: RFC 6455, 5.5.3 asks for the latest pong only
+        else:
+            super().handle_ping()
+
+    def handle_pong(self, event: Frame) -> None:
+        """Gap: pongs that nobody asked for are taken without end."""
+        if not self._is_flood():
+            super().handle_pong(event)
+
+    def send_receive_event_to_app(self) -> None:
+        """Gaps: bad UTF-8 fills the log with tracebacks, and the messages of one read are queued
+        however many they are. Besides, the one place that every message passes."""
+        frames, self.frames = self.frames, []
+        if self.close_sent:
+            return
+        data = b"".join(frames)
+        try:
+            message = data.decode() if self.curr_msg_data_type == "text" else data
+        except UnicodeDecodeError:
+            self._end_as("malformed_message")
+            return
+        if self._listener is not None:
+            self._tell(self._listener.received, message)
+        elif self.queue.qsize() >= MAX_EARLY_MESSAGES:
+            self._end_as("too_many")
+        else:
+            event = {"type": "websocket.receive", self.curr_msg_data_type: message}
+            self.queue.put_nowait(cast(ASGIReceiveEvent, event))
+            if not self.read_paused:
+                self.read_paused = True
+                self.transport.pause_reading()
+
+    def handle_parser_exception(self) -> None:
+        """Gap: closing while the peer still sends makes the kernel reset the connection, so that
+        the peer may never read why. And if the peer does not read, closing never ends."""
+        self.close_sent = True
+        self.stop_keepalive()
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": 1006})
+        if self.backlog() > HIGH_WATER or not self.handshake_complete:
+            self.transport.abort()
+            return
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+            self._resume_reading()  # to see the peer leave
+        else:
+            self.transport.close()
+        self._abort_soon()
+
+    def keepalive_timeout(self) -> None:
+        """Gap: a peer that misses its ping is closed, but is waited for until it has read that."""
+        self._end_as("server_fault")
+
+    async def run_asgi(self) -> None:
+        """Gaps: an endpoint that fails leaves its peer without a close, and a peer that does not
+        read is waited for without end. Besides, attached connections outlive their endpoint."""
+        cast(dict[str, Any], self.scope["extensions"])[EXTENSION] = self
+        close = "done"
+        try:
+            await self.app(self.scope, self.receive, self.send)
+        except ClientDisconnected:
+            pass
+        except (Exception, asyncio.CancelledError):
+            logger.exception("an endpoint failed; its connection is closed")
+            close = "server_fault"
+        del self.scope
+        if not self.handshake_complete:
+            self.send_500_response()
+            self.transport.close()
+        elif self._listener is None or close == "server_fault":
+            self._end_as(close)
+        if self._listener is None:
+            self._abort_soon()
+
+    def shutdown(self) -> None:
+        """Gaps: one peer that does not read keeps the server from stopping, and one that closed by
+        itself a moment ago makes this raise."""
+        if self.handshake_complete:
+            self._end_as("restart")
+        else:
+            super().shutdown()
+        self._abort_soon()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._listener is not None and not self.close_sent:
+            self._tell(self._listener.writable)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._tell_lost()
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    def _tell(self, listen: Callable[..., None], *heard: object) -> None:
+        try:
+            listen(*heard)
+        except Exception:
+            logger.exception("a listener failed; its connection is closed")
+            self._end_as("server_fault")
+
+    def _tell_lost(self) -> None:
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            self._tell(listener.lost)
+
+    def _end_as(self, name: str) -> None:
+        self.end(CLOSES[name].code, name)
+
+    def _is_flood(self) -> bool:
+        """Whether this is one ping or pong too many; if so, it was the last."""
+        now = self.loop.time()
+        earned = (now - self._controls_at) * CONTROLS_PER_SECOND
+        self._controls = min(self._controls + earned, CONTROLS_AT_ONCE) - 1
+        self._controls_at = now
+        if self._controls < 0:
+            self._end_as("too_many")
+        return self._controls < 0
+
+    def _resume_reading(self) -> None:
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+
+    def _abort_soon(self) -> None:
+        if self.disconnected:
+            return
+        if self.close_timer is not None:
+            self.close_timer.cancel()
+        self.close_timer = self.loop.call_later(CLOSE_SECONDS, self.transport.abort)
+
+
+def socket_of(scope: Mapping[str, Any]) -> RoomSocket:
+    """The connection that an endpoint was called for."""
+    return cast(RoomSocket, scope["extensions"][EXTENSION])

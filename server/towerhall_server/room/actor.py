@@ -1,0 +1,329 @@
+"""The one loop of a room: take something from the inbox, decide, append, tell.
+
+An actor is a replica of the log, and any number of nodes may run one for the same room. Nothing is
+shown or acknowledged before it is in the log, and the log decides who comes first:
+
+- **appended**: the commit has its place. Fold it, show it; the frame is the acknowledgement.
+- **duplicate**: this command is in the log already. Read up to it, then say where it is.
+- **conflict**: somebody else was first. Read, show what was missed. A person's command is decided
+  again; what the room wanted to do by itself is forgotten and derived afresh.
+- **stale**: a later command of the same client was first. It will never be done.
+- **early**: a timer fired before its time. Wait for the rest.
+- **gone**: the log is no more. It is never made anew; everybody is sent away.
+- **no answer**: nobody knows. The same bytes are sent again until somebody does, and meanwhile the
+  room is shown as paused; a command whose fate is unknown is never called refused.
+
+A log may also be found shorter than the replica: then the store has lost its tail, and `Healer`
+puts it back, or the audience is told how much is lost.
+
+How a room is read, healed and kept in step is in `follower`; what may happen is in `core`.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from towerhall_protocol.errors import HINTS, hint
+from towerhall_protocol.messages import (
+    ClientCommand,
+    Cursor,
+    ServerAccepted,
+    ServerChat,
+    ServerDuplicate,
+    ServerRejected,
+)
+from towerhall_server.eventlog.entry import Entry
+from towerhall_server.eventlog.log import (
+    Answer,
+    Appended,
+    Conflict,
+    Duplicate,
+    Early,
+    Gone,
+    Stale,
+)
+from towerhall_server.game import Rejected, Seat
+from towerhall_server.room import core
+from towerhall_server.room.core import Due, Step
+from towerhall_server.room.events import Cause
+from towerhall_server.room.follower import Follower, RoomGoneError
+from towerhall_server.room.prepared import Prepared
+from towerhall_server.room.state import Done, Overtaken, look_up
+from towerhall_server.room.viewer import Viewer
+from towerhall_server.room.welcome import welcome
+
+logger = logging.getLogger(__name__)
+
+COMMIT_ID_BYTES: Final = 16
+ENTROPY_BYTES: Final = 32
+NEAR_MS: Final = 60_000
+"""What is due later than this is left to the store's index of deadlines."""
+GRACE_MS: Final = 400
+"""How long nodes that did not append last leave it to the one that did, times their rank."""
+RANKS: Final = 4
+
+
+class Command(msgspec.Struct, frozen=True):
+    viewer: Viewer
+    asked: ClientCommand
+
+
+class Join(msgspec.Struct, frozen=True):
+    viewer: Viewer
+    cursor: Cursor | None
+    lines: tuple[ServerChat, ...] = ()
+    """Of chat, to be shown after the welcome."""
+
+
+class Resync(msgspec.Struct, frozen=True):
+    """A viewer was too slow and starts again from a snapshot."""
+
+    viewer: Viewer
+
+
+class News(msgspec.Struct, frozen=True):
+    """Somebody has appended an entry."""
+
+    entry: Entry
+
+
+class Doubt(msgspec.Struct, frozen=True):
+    """News may have been missed."""
+
+
+class TimeIsUp(msgspec.Struct, frozen=True):
+    """What the room wanted to do by itself may be due."""
+
+
+Item: TypeAlias = Command | Join | Resync | News | Doubt | TimeIsUp
+
+
+class RoomActor:
+    """One room on this node."""
+
+    def __init__(self, follower: Follower, *, appended_last: bool) -> None:
+        self._follower = follower
+        self._inbox: asyncio.Queue[Item] = asyncio.Queue()
+        self._timer: asyncio.TimerHandle | None = None
+        self._appended_last = appended_last
+        self._task = asyncio.create_task(self._run(), name=f"room {follower.code}")
+
+    @property
+    def code(self) -> str:
+        return self._follower.code
+
+    @property
+    def follower(self) -> Follower:
+        return self._follower
+
+    @property
+    def ended(self) -> bool:
+        return self._task.done()
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing would be missed if this actor were not there."""
+        near = core.deadline_ms(self._follower.room) - self._follower.now_ms() <= NEAR_MS
+        return not (near or len(self._follower.audience) or self._inbox.qsize())
+
+    def put(self, item: Item) -> None:
+        """Give the room something to do. It is done in order, and never refused."""
+        self._inbox.put_nowait(item)
+
+    def hear(self, entry: Entry) -> None:
+        """News from the store; of its own commits a room knows already."""
+        if entry.seq > self._follower.replica.point.seq:
+            self.put(News(entry))
+
+    def leave(self, viewer: Viewer) -> None:
+        self._follower.audience.remove(viewer)
+
+    async def stop(self, reason: str) -> None:
+        """Finish the step that is under way, then send everybody away."""
+        self._disarm()
+        self._task.cancel()
+        await asyncio.wait((self._task,))
+        self._follower.audience.close(reason)
+
+    async def _run(self) -> None:
+        self._arm()
+        try:
+            while True:
+                item = await self._inbox.get()
+                try:
+                    await self._handle(item)
+                except RoomGoneError:
+                    raise
+                except Exception:
+                    # A poisoned room must not take others with it, nor die of one bad command.
+                    logger.exception("room %s could not handle %s", self.code, type(item).__name__)
+                    if isinstance(item, Command):
+                        self._reject(item, Rejected("poisoned", "P-40"))
+        except RoomGoneError:
+            self._follower.audience.close("room_gone")
+        finally:
+            self._disarm()
+
+    async def _handle(self, item: Item) -> None:
+        match item:
+            case Command():
+                await self._command(item)
+            case Join(viewer, cursor, lines):
+                await welcome(self._follower, viewer, cursor)
+                for line in lines:
+                    viewer.send(Prepared(line))
+            case Resync(viewer):
+                self._follower.audience.snapshot(self._follower.replica, viewer)
+            case News(entry):
+                if await self._follower.take_news(entry):
+                    self._others_appended()
+            case Doubt():
+                if await self._follower.catch_up():
+                    self._others_appended()
+            case TimeIsUp():
+                await self._act()
+
+    # A person's command
+
+    async def _command(self, item: Command) -> None:
+        viewer, asked = item.viewer, item.asked
+        while True:
+            room = self._follower.room
+            seat = room.table.seat_of(viewer.person.id)
+            cause = Cause(-1 if seat is None else seat, viewer.person.id, viewer.origin, asked.n)
+            match look_up(room, cause):
+                case Done(seq):
+                    return self._answer(item, ServerDuplicate(asked.n, seq))
+                case Overtaken():
+                    return self._reject(item, Rejected("stale", "P-42"))
+            step = await self._decide(viewer, cause, seat, asked)
+            if asked.dry and not isinstance(step, Rejected):
+                effect = {} if seat is None else core.effect_of(room, seat, asked.body)
+                return self._answer(item, ServerAccepted(asked.n, effect))
+            if isinstance(step, Rejected):
+                # A replica that is behind may be wrong: it makes sure before it refuses.
+                if await self._follower.catch_up():
+                    self._others_appended()
+                    continue
+                return self._reject(item, step)
+            match await self._commit(step, cause):
+                case Appended():
+                    viewer.unanswered -= 1
+                    return None
+                case Duplicate(seq):
+                    await self._follower.catch_up()
+                    return self._answer(item, ServerDuplicate(asked.n, seq))
+                case Stale():
+                    return self._reject(item, Rejected("stale", "P-42"))
+            await self._follower.catch_up()
+            self._others_appended()
+
+    async def _decide(
+        self, viewer: Viewer, cause: Cause, seat: Seat | None, asked: ClientCommand
+    ) -> Step | Rejected:
+        room, body = self._follower.room, asked.body
+        if not core.is_of_game(body):
+            return core.manage(room, viewer.person, cause, body)
+        refusal = core.may_play(room, viewer.person, asked.tag)
+        if refusal is not None or seat is None:
+            return refusal or Rejected("not_seated", "P-56")
+        if body.get("command") in room.rules.slow_commands:
+            events = await asyncio.to_thread(core.decide, room, seat, body)
+        else:
+            events = core.decide(room, seat, body)
+        return events if isinstance(events, Rejected) else core.play(room, cause, body, events)
+
+    def _reject(self, item: Command, refusal: Rejected) -> None:
+        reason = self._follower.room.rules.reasons.get(refusal.code)
+        hints: Mapping[str, str] = HINTS if reason is None else {refusal.code: reason.hint}
+        text = hint(refusal.code, refusal.params, hints)
+        self._answer(
+            item,
+            ServerRejected(item.asked.n, refusal.code, refusal.rule, refusal.params, text),
+        )
+
+    def _answer(self, item: Command, message: Any) -> None:
+        item.viewer.unanswered -= 1
+        item.viewer.send(Prepared(message))
+
+    # What the room does by itself
+
+    async def _act(self) -> None:
+        """Do what is due, if it still is. Whatever stands against it, it is derived afresh."""
+        follower = self._follower
+        due, at_ms = core.due(follower.room), core.deadline_ms(follower.room)
+        if at_ms <= follower.now_ms():
+            if due.errand == "remove":
+                await follower.remove()
+                return
+            match await self._commit(await self._errand(due), not_before_ms=at_ms):
+                case Early(ms_left):
+                    self._arm(ms_left)
+                    return
+                case Conflict():
+                    await follower.catch_up()
+                    self._others_appended()
+                    return
+        self._arm()
+
+    async def _errand(self, due: Due) -> Step:
+        room = self._follower.room
+        bot = core.bot_to_act(room)
+        step: Step | Rejected
+        if due.errand == "open":
+            step = core.cancel_step(room)
+        elif due.errand == "bot" and bot is not None:
+            step = await asyncio.to_thread(core.bot_step, room, bot, os.urandom(ENTROPY_BYTES))
+        elif due.errand == "turn":
+            step = core.timeout_step(room)
+        else:
+            step = core.close_step(room, "abandoned")
+        if isinstance(step, Rejected):
+            raise RuntimeError(f"the {due.errand} of {self.code} was refused: {step.code}")
+        return step
+
+    # The log
+
+    async def _commit(
+        self, step: Step, cause: Cause | None = None, *, not_before_ms: int | None = None
+    ) -> Answer:
+        """Try to append a step; show it once it is in the log."""
+        answer = await self._follower.append(
+            step,
+            sender=cause.sender if cause else "",
+            n=cause.n if cause else 0,
+            not_before_ms=not_before_ms,
+        )
+        if isinstance(answer, Gone):
+            raise RoomGoneError
+        if isinstance(answer, Appended):
+            self._appended_last = True
+            self._arm()
+        return answer
+
+    def _others_appended(self) -> None:
+        self._appended_last = False
+        self._arm()
+
+    # Time
+
+    def _arm(self, ms: int | None = None) -> None:
+        """Set the timer to what is due next: at once for the node that appended last."""
+        self._disarm()
+        if ms is None:
+            ms = core.deadline_ms(self._follower.room) - self._follower.now_ms()
+            if ms > NEAR_MS:
+                return
+            if not self._appended_last:
+                ms += GRACE_MS * (1 + self._follower.rank(RANKS))
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(max(ms, 0) / 1000, self.put, TimeIsUp())
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

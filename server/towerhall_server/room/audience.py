@@ -1,0 +1,174 @@
+"""Those who look at a room: who sits where, what each of them sees, and who is told what.
+
+One frame per class of viewers is made and encoded, however many they are. The newest connection of
+a seat wins. Presence is told a little later than it changes, so that a crowd does not multiply it.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Final
+
+from towerhall_protocol.document import Document
+from towerhall_protocol.messages import (
+    ServerMessage,
+    ServerOffers,
+    ServerPresence,
+    ServerReset,
+    ServerSeat,
+)
+from towerhall_server.game import Seat
+from towerhall_server.room.prepared import Prepared
+from towerhall_server.room.replica import Change, Replica, frame_of
+from towerhall_server.room.state import Room
+from towerhall_server.room.view import view, view_class
+from towerhall_server.room.viewer import Viewer
+
+PRESENCE_SECONDS: Final = 0.1
+
+
+class Audience:
+    """All viewers of one room on this node."""
+
+    def __init__(self) -> None:
+        self._viewers: dict[str, list[Viewer]] = {}
+        """By class of view, in the order in which they came."""
+        self._views: dict[str, Document] = {}
+        self._seated: dict[Seat, Viewer] = {}
+        self._presence: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return sum(map(len, self._viewers.values()))
+
+    def __iter__(self) -> Iterator[Viewer]:
+        return (viewer for viewers in self._viewers.values() for viewer in viewers)
+
+    @property
+    def online(self) -> tuple[int, ...]:
+        return tuple(sorted(self._seated))
+
+    @property
+    def watchers(self) -> int:
+        return len(self) - len(self._seated)
+
+    def view_of(self, room: Room, name: str) -> Document:
+        """What that class sees now."""
+        found = self._views.get(name)
+        if found is None:
+            found = self._views[name] = view(room, name)
+        return found
+
+    def add(self, room: Room, viewer: Viewer) -> None:
+        """Somebody came. A seat has one connection: an older one has to go."""
+        viewer.seat = room.table.seat_of(viewer.person.id)
+        self._viewers.setdefault(view_class(room.rules, viewer.seat), []).append(viewer)
+        self._claim(viewer)
+        self._presence_changed()
+
+    def remove(self, viewer: Viewer) -> None:
+        for viewers in self._viewers.values():
+            if viewer in viewers:
+                viewers.remove(viewer)
+                self._presence_changed()
+        if viewer.seat is not None and self._seated.get(viewer.seat) is viewer:
+            del self._seated[viewer.seat]
+
+    def tell(self, message: ServerMessage) -> None:
+        """The same to everybody."""
+        prepared = Prepared(message)
+        for viewer in self:
+            viewer.send(prepared)
+
+    def show(self, replica: Replica, change: Change) -> None:
+        """Tell everybody of a commit: this is also the acknowledgement of its command."""
+        after = change.after
+        if not self._views:
+            # Frames are kept for those who come back, even while nobody looks.
+            self._views[view_class(after.rules, None)] = _view_before(change, after)
+        for name, old in self._views.items():
+            new = view(after, name)
+            prepared = frame_of(change, old, new)
+            self._views[name] = new
+            replica.keep_frame(name, change.seq, prepared)
+            for viewer in self._viewers.get(name, ()):
+                viewer.send(prepared)
+        before = change.before
+        if before is None or before.table is not after.table:
+            self._reseat(replica)
+        if before is None or before.tag != after.tag:
+            for seat in after.to_act():
+                self.offer(after, change.seq, seat)
+
+    def offer(self, room: Room, seq: int, seat: Seat) -> None:
+        """Tell a seat what it may do now, if somebody is there to be told."""
+        viewer = self._seated.get(seat)
+        if viewer is not None:
+            offers = room.rules.offers(room.game, seat)
+            viewer.send(Prepared(ServerOffers(seq, room.tag, offers)))
+
+    def reset(self, replica: Replica, lost: int) -> None:
+        """The past has changed: everybody starts from what is there now."""
+        self._views.clear()
+        for viewer in tuple(self):
+            self.snapshot(replica, viewer, lost)
+        self._reseat(replica)
+
+    def snapshot(self, replica: Replica, viewer: Viewer, lost: int = 0) -> None:
+        """Everything that a viewer may see, in place of what it has."""
+        room = replica.room
+        name = view_class(room.rules, viewer.seat)
+        message = ServerReset(replica.cursor(name), self.view_of(room, name), lost)
+        viewer.send(Prepared(message))
+        if viewer.seat is not None and viewer.seat in room.to_act():
+            self.offer(room, replica.point.seq, viewer.seat)
+
+    def close(self, reason: str) -> None:
+        """Send everybody away."""
+        if self._presence is not None:
+            self._presence.cancel()
+        for viewer in tuple(self):
+            viewer.close(reason)
+
+    def _claim(self, viewer: Viewer) -> None:
+        if viewer.seat is None:
+            return
+        older = self._seated.get(viewer.seat)
+        self._seated[viewer.seat] = viewer
+        if older is not None and older is not viewer:
+            older.seat = None
+            self.remove(older)
+            older.close("replaced")
+
+    def _reseat(self, replica: Replica) -> None:
+        """Seats may have changed hands."""
+        room = replica.room
+        for viewer in tuple(self):
+            seat = room.table.seat_of(viewer.person.id)
+            if seat == viewer.seat:
+                continue
+            old = view_class(room.rules, viewer.seat)
+            if viewer.seat is not None and self._seated.get(viewer.seat) is viewer:
+                del self._seated[viewer.seat]
+            viewer.seat = seat
+            viewer.send(Prepared(ServerSeat(-1 if seat is None else seat)))
+            new = view_class(room.rules, seat)
+            if new != old:
+                self._viewers[old].remove(viewer)
+                self._viewers.setdefault(new, []).append(viewer)
+                self.snapshot(replica, viewer)
+            self._claim(viewer)
+            self._presence_changed()
+
+    def _presence_changed(self) -> None:
+        if self._presence is None:
+            loop = asyncio.get_running_loop()
+            self._presence = loop.call_later(PRESENCE_SECONDS, self._tell_presence)
+
+    def _tell_presence(self) -> None:
+        self._presence = None
+        self.tell(ServerPresence(self.online, self.watchers))
+
+
+def _view_before(change: Change, after: Room) -> Document:
+    if change.before is None:
+        return {}
+    return view(change.before, view_class(after.rules, None))

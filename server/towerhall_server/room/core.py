@@ -1,0 +1,223 @@
+"""The pure step of a room: what a command leads to, what the room does by itself, and when.
+
+Everything here is a function of its arguments. Chance comes in as `entropy`, time as service time;
+neither store nor socket is known. A step is a commit and the room after it, not yet in the log:
+whether it gets there is for `actor` and the store to find out.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import msgspec
+
+from towerhall_protocol.fairness import commitment
+from towerhall_server.game import AnyGame, Rejected, Seat
+from towerhall_server.room.events import (
+    THE_ROOM,
+    Cause,
+    Commit,
+    DealCancelled,
+    Dealt,
+    GameOver,
+    RoomClosed,
+    RoomCreated,
+    RoomEvent,
+    SecretRevealed,
+    Settings,
+    TimedOut,
+)
+from towerhall_server.room.gate import GAME, refuse
+from towerhall_server.room.seats import ROOM_COMMANDS, Person
+from towerhall_server.room.state import Room, Table, create, end, happen
+
+OPEN_MS: Final = 10_000
+EMPTY_MS: Final = 10 * 60_000
+IDLE_MS: Final = 24 * 3_600_000
+ABANDONED_MS: Final = 30 * IDLE_MS
+KEPT_MS: Final = IDLE_MS
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A commit, and the room after it."""
+
+    commit: Commit
+    after: Room
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What a new room shall be."""
+
+    rules: AnyGame
+    options: msgspec.Struct
+    seats: int
+    settings: Settings
+    host: str
+    key_hash: bytes = b""
+
+
+def found(plan: Plan, code: str, uid: bytes, secret: bytes) -> Step:
+    """The first step of a room. It commits the server to the secret before anyone can sit."""
+    created = RoomCreated(
+        uid=uid,
+        code=code,
+        game=plan.rules.name,
+        version=plan.rules.version,
+        options=msgspec.to_builtins(plan.options),
+        seats=plan.seats,
+        settings=plan.settings,
+        commitment=commitment(uid, secret),
+        host=plan.host,
+        key_hash=plan.key_hash,
+    )
+    return Step(Commit(THE_ROOM, (created,)), create(plan.rules, secret, created))
+
+
+def is_of_game(body: Mapping[str, Any]) -> bool:
+    """Whether a command is for the game rather than for the room around it."""
+    return body.get("command") not in ROOM_COMMANDS
+
+
+def manage(room: Room, person: Person, cause: Cause, body: Mapping[str, Any]) -> Step | Rejected:
+    """What a command to the room itself leads to (P-50)."""
+    refusal = refuse(room.table, person.id, body["command"])
+    if refusal is not None:
+        return refusal
+    events = ROOM_COMMANDS[body["command"]](room.table, person, body)
+    if isinstance(events, Rejected):
+        return events
+    after = happen(room, events, ())
+    if after.table.status == "sealed" and not _owing(after.table):
+        # All nonces are open, or there are none: the game begins within the same commit.
+        events = (*events, Dealt(after.table.deal))
+        dealt = happen(room, events, ())
+        return play(room, cause, body, room.rules.setup(dealt.game), events)
+    return Step(Commit(cause, events, command=dict(body)), after)
+
+
+def may_play(room: Room, person: Person, tag: str) -> Rejected | None:
+    """Why a game's command is refused before the game has been asked."""
+    refusal = refuse(room.table, person.id, GAME)
+    if refusal is not None:
+        return refusal
+    if not room.playing:
+        return Rejected("not_playing", "P-40")
+    if tag != room.tag:
+        return Rejected("stale", "P-43")
+    return None
+
+
+def decide(room: Room, seat: Seat, body: Mapping[str, Any]) -> tuple[Any, ...] | Rejected:
+    """The game's events. This may be slow: see `Game.slow_commands`."""
+    return room.rules.decide(room.game, seat, body)
+
+
+def play(
+    room: Room,
+    cause: Cause,
+    body: Mapping[str, Any],
+    events: tuple[Any, ...],
+    first: tuple[RoomEvent, ...] = (),
+) -> Step:
+    """The step that the game's events make, with the end of the game if they end it."""
+    after = happen(room, first, events)
+    result = room.rules.result(after.game)
+    ends: tuple[RoomEvent, ...] = ()
+    if result is not None:
+        ends = (GameOver(result.scores, result.places), SecretRevealed(room.secret))
+        after = end(after, ends)
+    return Step(Commit(cause, first, events, ends, dict(body)), after)
+
+
+def effect_of(room: Room, seat: Seat, body: Mapping[str, Any]) -> Mapping[str, object]:
+    """What is known beforehand about a command: what its offer says, and never more.
+
+    The events that it would lead to are not for telling: they may turn over hidden cards.
+    """
+    for offer in room.rules.offers(room.game, seat):
+        if offer.command == body.get("command"):
+            for command, effect in offer.with_effects():
+                if command == body:
+                    return effect
+    return {}
+
+
+Errand = Literal["bot", "turn", "open", "close", "remove"]
+
+
+class Due(msgspec.Struct, frozen=True):
+    """What the room will do by itself if nothing happens for so long."""
+
+    errand: Errand
+    ms: int
+    since: Literal["commit", "decision"]
+    """From where the time counts: the last commit, or the one that led to this decision."""
+
+
+def due(room: Room) -> Due:
+    """Every room has something ahead of it: the last one is its end."""
+    table = room.table
+    if table.status == "playing":
+        if bot_to_act(room) is not None:
+            return Due("bot", table.settings.bot_delay_ms, "decision")
+        if table.settings.turn_seconds:
+            return Due("turn", 1000 * table.settings.turn_seconds, "decision")
+        return Due("close", ABANDONED_MS, "commit")
+    if table.status == "sealed":
+        return Due("open", OPEN_MS, "decision")
+    if table.status == "waiting":
+        return Due("close", IDLE_MS, "commit") if table.taken else Due("remove", EMPTY_MS, "commit")
+    return Due("remove", KEPT_MS, "commit")
+
+
+def deadline_ms(room: Room) -> int:
+    """The service time of what is due."""
+    ahead = due(room)
+    return ahead.ms + (room.served_ms if ahead.since == "commit" else room.began_ms)
+
+
+def bot_to_act(room: Room) -> Seat | None:
+    for seat in room.to_act():
+        holder = room.table.seats[seat]
+        if holder is not None and holder.is_bot:
+            return seat
+    return None
+
+
+def bot_step(room: Room, seat: Seat, entropy: bytes) -> Step | Rejected:
+    """The move of a bot: it sees what its seat sees. This may be slow."""
+    holder = room.table.seats[seat]
+    if holder is None:
+        raise ValueError(f"nobody has seat {seat}")
+    rules = room.rules
+    seen = rules.view(room.game, seat)
+    body = rules.bots[holder.level](seen, rules.offers(room.game, seat), entropy)
+    events = rules.decide(room.game, seat, body)
+    return events if isinstance(events, Rejected) else play(room, Cause(seat), body, events)
+
+
+def timeout_step(room: Room) -> Step | Rejected:
+    """Time is up: the game's own default is played for the seat."""
+    seat = room.to_act()[0]
+    body = room.rules.timeout(room.game, seat)
+    events = room.rules.decide(room.game, seat, body)
+    if isinstance(events, Rejected):
+        return events
+    return play(room, Cause(seat), body, events, (TimedOut(seat),))
+
+
+def cancel_step(room: Room) -> Step:
+    """Somebody owes a nonce for too long: their seats are free, and the deal is off, visibly."""
+    event = DealCancelled(room.table.deal, _owing(room.table))
+    return Step(Commit(THE_ROOM, (event,)), happen(room, (event,), ()))
+
+
+def close_step(room: Room, reason: str) -> Step:
+    """The room ends without a result. The secret is revealed at every end."""
+    events = (RoomClosed(reason), SecretRevealed(room.secret))
+    return Step(Commit(THE_ROOM, events), happen(room, events, ()))
+
+
+def _owing(table: Table) -> tuple[int, ...]:
+    return tuple(
+        seat for seat, holder in enumerate(table.seats) if holder is not None and holder.owes_nonce
+    )

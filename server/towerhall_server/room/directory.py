@@ -1,0 +1,221 @@
+"""The rooms of this node: found, made, loaded once however many ask, put to sleep, woken.
+
+A room is in memory while somebody looks at it or something is due soon. All others live in the
+store alone: its index of deadlines names those that want to act, once a second.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+from collections.abc import AsyncIterator, Callable
+from time import monotonic
+from typing import Final
+
+from towerhall_protocol.fairness import SECRET_BYTES, UID_BYTES
+from towerhall_protocol.messages import ServerGo
+from towerhall_server.eventlog.batch import StoreError
+from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, link
+from towerhall_server.eventlog.log import Append, Appended
+from towerhall_server.eventlog.wakes import Missed, Said, Wake, Woken
+from towerhall_server.room import core
+from towerhall_server.room.actor import Doubt, RoomActor, TimeIsUp
+from towerhall_server.room.chat import message_of
+from towerhall_server.room.core import Plan
+from towerhall_server.room.events import encode_commit
+from towerhall_server.room.follower import TTL_MS, Follower, Node, load
+from towerhall_server.room.replica import Replica, UnknownRulesError
+from towerhall_server.room.view import summary
+
+logger = logging.getLogger(__name__)
+
+CODE_LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+"""Without I and O, which look like digits."""
+CODE_LENGTH: Final = 6
+SECRET_TTL_MS: Final = 400 * 24 * 3_600_000
+BEAT_SECONDS: Final = 1.0
+DRAIN_LOOK_SECONDS: Final = 0.05
+ASLEEP_SECONDS: Final = 60.0
+QUARANTINE_SECONDS: Final = 60.0
+
+
+class PoisonedRoomError(Exception):
+    """The log of a room cannot be replayed here. Others are not affected."""
+
+
+def new_code() -> str:
+    return "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
+
+
+def is_code(text: str) -> bool:
+    return len(text) == CODE_LENGTH and all(letter in CODE_LETTERS for letter in text)
+
+
+class Directory:
+    """Finds the actor of a room, and sees to it that there is at most one on this node."""
+
+    def __init__(self, node: Node, *, asleep_seconds: float = ASLEEP_SECONDS) -> None:
+        self._node = node
+        self._asleep_seconds = asleep_seconds
+        self._actors: dict[str, RoomActor] = {}
+        self._loading: dict[str, asyncio.Task[RoomActor | None]] = {}
+        self._idle_since: dict[str, float] = {}
+        self._poisoned: dict[str, float] = {}
+        self._waking: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._actors)
+
+    @property
+    def node(self) -> Node:
+        return self._node
+
+    async def create(self, plan: Plan) -> RoomActor:
+        """A new room under a free code. `StoreError` if the store does not answer."""
+        while True:
+            code, uid, secret = new_code(), os.urandom(UID_BYTES), os.urandom(SECRET_BYTES)
+            # The secret is safe in the store before anything depends on it.
+            if await self._node.log.keep_secret(code, secret, SECRET_TTL_MS):
+                actor = await self._found(plan, code, uid, secret)
+                if actor is not None:
+                    return actor
+
+    async def open(self, code: str) -> RoomActor | None:
+        """The room of that code, from memory or from its log."""
+        actor = self._actors.get(code)
+        if actor is not None and not actor.ended:
+            return actor
+        if self._poisoned.get(code, 0.0) > monotonic():
+            raise PoisonedRoomError(code)
+        task = self._loading.get(code)
+        if task is None:
+            task = self._loading[code] = asyncio.create_task(self._load(code))
+            task.add_done_callback(lambda _: self._loading.pop(code, None))
+        return await asyncio.shield(task)
+
+    async def close(self, reason: str) -> None:
+        """Let every room finish its step, and send everybody away."""
+        await asyncio.gather(*(actor.stop(reason) for actor in self._actors.values()))
+        self._actors.clear()
+
+    async def drain(self, within_ms: int) -> None:
+        """Ask everybody to connect elsewhere, and give them the time to."""
+        watched = [actor for actor in self._actors.values() if len(actor.follower.audience)]
+        for actor in watched:
+            actor.follower.audience.tell(ServerGo(within_ms))
+        deadline = monotonic() + within_ms / 1000
+        while any(len(actor.follower.audience) for actor in watched):
+            if monotonic() > deadline:
+                break
+            await asyncio.sleep(DRAIN_LOOK_SECONDS)
+        await self.close("restart")
+
+    async def listen(self, wakes: Callable[[], AsyncIterator[Wake]]) -> None:
+        """Follow the news of all rooms, for ever."""
+        while True:
+            try:
+                async for wake in wakes():
+                    self._hear(wake)
+            except StoreError as error:
+                logger.warning("no news from the store: %s", error)
+                await asyncio.sleep(BEAT_SECONDS / 2)
+
+    async def beat(self) -> None:
+        """Keep the service clock going, wake what is due, let the rest sleep; for ever."""
+        while True:
+            try:
+                await self.beat_once()
+            except StoreError as error:
+                logger.warning("no beat: %s", error)
+            await asyncio.sleep(BEAT_SECONDS)
+
+    async def beat_once(self) -> None:
+        beats = await self._node.log.beat_all()
+        for shard, beat in beats.items():
+            self._node.clock.hear(shard, beat.served_ms)
+        due = [code for beat in beats.values() for code in beat.due]
+        if due and (self._waking is None or self._waking.done()):
+            # Loading many rooms must not hold up the next beat: time would stand still.
+            self._waking = asyncio.create_task(self._wake(due))
+        await self._let_sleep()
+
+    async def _wake(self, codes: list[str]) -> None:
+        for code in codes:
+            try:
+                actor = await self.open(code)
+            except (PoisonedRoomError, StoreError):
+                continue
+            if actor is not None:
+                actor.put(TimeIsUp())
+
+    async def _let_sleep(self) -> None:
+        now = monotonic()
+        for code, actor in tuple(self._actors.items()):
+            if actor.ended:
+                self._forget(code)
+            elif not actor.idle:
+                self._idle_since.pop(code, None)
+            elif now - self._idle_since.setdefault(code, now) >= self._asleep_seconds:
+                self._forget(code)
+                await actor.stop("restart")
+
+    def _forget(self, code: str) -> None:
+        self._actors.pop(code, None)
+        self._idle_since.pop(code, None)
+
+    def _hear(self, wake: Wake) -> None:
+        match wake:
+            case Woken(room, entry):
+                actor = self._actors.get(room)
+                if actor is not None:
+                    actor.hear(entry)
+            case Said(room, line):
+                actor = self._actors.get(room)
+                if actor is not None:
+                    actor.follower.audience.tell(message_of(line))
+            case Missed():
+                for actor in self._actors.values():
+                    actor.put(Doubt())
+
+    async def _found(self, plan: Plan, code: str, uid: bytes, secret: bytes) -> RoomActor | None:
+        step = core.found(plan, code, uid, secret)
+        blob, commit_id = encode_commit(step.commit), os.urandom(COMMIT_ID_BYTES)
+        chain = link(START, commit_id, blob)
+        answer = await self._node.log.append(
+            Append(
+                mode="create",
+                room=code,
+                before=START,
+                commit_id=commit_id,
+                chain=chain,
+                blob=blob,
+                ttl_ms=TTL_MS,
+                due_in_ms=core.due(step.after).ms,
+                summary=summary(step.after.table),
+            )
+        )
+        if not isinstance(answer, Appended):
+            return None
+        entry = Entry(answer.seq, commit_id, chain, blob, answer.stamps)
+        replica = Replica(self._node.games, secret)
+        replica.load((entry,))
+        return self._start(code, replica, appended_last=True)
+
+    async def _load(self, code: str) -> RoomActor | None:
+        try:
+            replica = await load(self._node, code)
+        except UnknownRulesError as error:
+            logger.warning("room %s is left to others: %s", code, error)
+            raise PoisonedRoomError(code) from error
+        except StoreError:
+            raise
+        except Exception as error:
+            logger.exception("room %s cannot be replayed", code)
+            self._poisoned[code] = monotonic() + QUARANTINE_SECONDS
+            raise PoisonedRoomError(code) from error
+        return None if replica is None else self._start(code, replica, appended_last=False)
+
+    def _start(self, code: str, replica: Replica, *, appended_last: bool) -> RoomActor:
+        actor = RoomActor(Follower(self._node, replica), appended_last=appended_last)
+        self._actors[code] = actor
+        return actor

@@ -1,0 +1,265 @@
+"""A replica that keeps in step with its log: appends, reads, heals, and shows what it takes in.
+
+This is where the room's value, the store and the audience meet. `actor` decides what to try; here
+stands how a log is written and read without ever forking, losing or doubling anything.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from hashlib import blake2b
+from typing import Final, TypeVar
+
+import msgspec
+
+from towerhall_protocol.messages import ServerPaused
+from towerhall_server.eventlog.batch import StoreError
+from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, Entry, link, mark
+from towerhall_server.eventlog.log import (
+    Answer,
+    Append,
+    Appended,
+    Behind,
+    Conflict,
+    EventLog,
+    Following,
+    Forked,
+    Gone,
+    Reading,
+)
+from towerhall_server.game import AnyGame
+from towerhall_server.room import core
+from towerhall_server.room.audience import Audience
+from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room.core import Step
+from towerhall_server.room.events import decode_commit, encode_commit
+from towerhall_server.room.record import keep_record
+from towerhall_server.room.replica import Change, Replica
+from towerhall_server.room.state import Room, decides, entered
+from towerhall_server.room.view import summary
+
+logger = logging.getLogger(__name__)
+Reply = TypeVar("Reply")
+
+TTL_MS: Final = 60 * 24 * 3_600_000
+"""A backstop: rooms end by their own deadline long before."""
+BACKSTOP_MS: Final = 3_000
+"""A sleeping room is woken this much after its deadline, which a live actor meets by itself."""
+FIRST_WAIT_SECONDS: Final = 0.05
+LONGEST_WAIT_SECONDS: Final = 1.0
+
+
+class RoomGoneError(Exception):
+    """The log is no more."""
+
+
+class Node(msgspec.Struct, frozen=True):
+    """What all rooms of a server have in common."""
+
+    name: str
+    log: EventLog
+    clock: ServiceClock
+    games: Mapping[str, AnyGame]
+    keep_days: int = 30
+
+
+async def load(node: Node, code: str) -> Replica | None:
+    """A room from its log; `None` if there is none."""
+    secret = await node.log.secret(code)
+    if secret is None:
+        return None
+    replica = Replica(node.games, secret)
+    more = True
+    while more:
+        reading = await node.log.read(code, replica.point)
+        if not isinstance(reading, Following):
+            return None if isinstance(reading, Gone) else await load(node, code)
+        replica.load(reading.entries)
+        more = reading.more
+    return replica
+
+
+class Follower:
+    """A room in step with its log, and those who look at it."""
+
+    def __init__(self, node: Node, replica: Replica) -> None:
+        self._node = node
+        self.replica = replica
+        self.audience = Audience()
+        self.paused = False
+
+    @property
+    def code(self) -> str:
+        return self.room.table.code
+
+    @property
+    def room(self) -> Room:
+        return self.replica.room
+
+    @property
+    def node(self) -> Node:
+        return self._node
+
+    def now_ms(self) -> int:
+        return self._node.clock.now_ms(self.code)
+
+    def rank(self, ranks: int) -> int:
+        """Which turn this node has in acting for a room that others served last."""
+        text = f"{self._node.name}/{self.code}/{self.replica.point.seq}"
+        return blake2b(text.encode(), digest_size=1).digest()[0] % ranks
+
+    async def append(
+        self, step: Step, *, sender: str = "", n: int = 0, not_before_ms: int | None = None
+    ) -> Answer:
+        """Try to put a step into the log; if it got there, take it in and show it."""
+        before, room = self.replica.point, self.room
+        blob, commit_id = encode_commit(step.commit), os.urandom(COMMIT_ID_BYTES)
+        chain = link(before, commit_id, blob)
+        seq, short = before.seq + 1, mark(chain)
+        ahead = core.due(step.after)
+        old_decision = ahead.since == "decision" and not decides(room, step.after)
+        answer = await self._until_known(
+            Append(
+                mode="append",
+                room=self.code,
+                before=before,
+                commit_id=commit_id,
+                chain=chain,
+                blob=blob,
+                ttl_ms=TTL_MS,
+                origin=sender,
+                n=n,
+                not_before_ms=not_before_ms,
+                due_in_ms=None if old_decision else ahead.ms + BACKSTOP_MS,
+                due_at_ms=room.began_ms + ahead.ms + BACKSTOP_MS if old_decision else None,
+                summary=summary(step.after.table),
+            )
+        )
+        if isinstance(answer, Appended):
+            entry = Entry(seq, commit_id, chain, blob, answer.stamps)
+            after = entered(room, step.after, step.commit.cause, seq, short, entry.stamps.served_ms)
+            self.replica.take(entry, after)
+            self.audience.show(self.replica, Change(room, after, step.commit, seq, short))
+        return answer
+
+    async def take_news(self, entry: Entry) -> bool:
+        """Somebody has appended an entry. Whether it was news."""
+        point = self.replica.point
+        if entry.seq <= point.seq:
+            return False
+        if not entry.follows(point):
+            return await self.catch_up()
+        self._take(entry)
+        return True
+
+    async def catch_up(self) -> bool:
+        """Read whatever the log has beyond this replica. Whether anything has changed."""
+        changed, more = False, True
+        while more:
+            match await self._read():
+                case Following(entries, more):
+                    for entry in entries:
+                        self._take(entry)
+                    changed = changed or bool(entries)
+                case Behind(top):
+                    await self._heal(top)
+                    return True
+                case Forked():
+                    await self._reload()
+                    return True
+                case Gone():
+                    raise RoomGoneError
+        return changed
+
+    async def remove(self) -> None:
+        """End the room: what is over stays as a record, everything else goes."""
+        if self.room.table.result is not None:
+            await keep_record(self._node.log, self.code, self._node.games, self._node.keep_days)
+        answer = await self._insist(lambda: self._node.log.remove(self.code, self.replica.point))
+        if isinstance(answer, Conflict):
+            await self.catch_up()
+        else:
+            raise RoomGoneError
+
+    def _take(self, entry: Entry) -> None:
+        self.audience.show(self.replica, self.replica.follow(entry))
+
+    async def _heal(self, top: Entry) -> None:
+        """The log has lost its end. Put it back as it was, or start from what is left.
+
+        Each entry goes back with its own id and time, oldest first, and only where the log still
+        is what this replica knows: whoever was faster with something else wins.
+        """
+        tail = tuple(self.replica.tail)
+        known = {entry.seq: entry for entry in tail}.get(top.seq)
+        if known is None or known.point != top.point:
+            await self._reload()
+            return
+        logger.warning("room %s: the log ends at %d, healing it", self.code, top.seq)
+        before = known.point
+        for entry in tail:
+            if entry.seq <= top.seq:
+                continue
+            cause = decode_commit(entry.blob, self.room.rules).cause
+            answer = await self._until_known(
+                Append(
+                    mode="heal",
+                    room=self.code,
+                    before=before,
+                    commit_id=entry.commit_id,
+                    chain=entry.chain,
+                    blob=entry.blob,
+                    ttl_ms=TTL_MS,
+                    origin=cause.sender,
+                    n=cause.n,
+                    due_at_ms=core.deadline_ms(self.room) + BACKSTOP_MS,
+                    summary=summary(self.room.table),
+                    stamps=entry.stamps,
+                )
+            )
+            if isinstance(answer, Gone):
+                raise RoomGoneError
+            if not isinstance(answer, Appended):
+                await self._reload()
+                return
+            before = entry.point
+
+    async def _reload(self) -> None:
+        """Take the log as it is, and tell everybody how much of the past is lost."""
+        old = self.replica
+        new = await self._insist(lambda: load(self._node, self.code))
+        if new is None:
+            raise RoomGoneError
+        lost = old.point.seq - old.shared_with(new)
+        logger.warning("room %s: %d commits are lost", self.code, lost)
+        self.replica = new
+        self.audience.reset(new, lost)
+
+    async def _read(self) -> Reading:
+        return await self._insist(lambda: self._node.log.read(self.code, self.replica.point))
+
+    async def _until_known(self, wanted: Append) -> Answer:
+        """The same bytes again and again, until the store says what became of them."""
+        return await self._insist(lambda: self._node.log.append(wanted))
+
+    async def _insist(self, ask: Callable[[], Awaitable[Reply]]) -> Reply:
+        """Ask until there is an answer; the room is shown as paused as long as there is none."""
+        wait = FIRST_WAIT_SECONDS
+        while True:
+            try:
+                reply = await ask()
+            except StoreError as error:
+                if not self.paused:
+                    logger.warning("room %s is paused: %s", self.code, error)
+                    self._pause(True)
+                await asyncio.sleep(wait)
+                wait = min(2 * wait, LONGEST_WAIT_SECONDS)
+            else:
+                if self.paused:
+                    self._pause(False)
+                return reply
+
+    def _pause(self, paused: bool) -> None:
+        self.paused = paused
+        self.audience.tell(ServerPaused(paused))

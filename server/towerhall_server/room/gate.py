@@ -1,0 +1,61 @@
+"""Who may do what: the one place that decides it. What is not listed is denied.
+
+A role follows from the log and from who somebody is, never from what a message says. Rooms judge
+by their newest state, when a command is applied.
+"""
+
+import hmac
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Final, Literal
+
+from towerhall_server.game import Rejected
+from towerhall_server.room.state import Table
+
+Role = Literal["host", "seated", "watcher"]
+GAME: Final = "game"
+"""Any command of the game itself."""
+
+RIGHTS: Final[Mapping[str, frozenset[Role]]] = {
+    "sit": frozenset({"watcher"}),
+    "stand": frozenset({"seated"}),
+    "ready": frozenset({"seated"}),
+    "open": frozenset({"seated"}),
+    "start": frozenset({"host"}),
+    "add_bot": frozenset({"host"}),
+    "remove_bot": frozenset({"host"}),
+    GAME: frozenset({"seated"}),
+}
+
+
+def roles(table: Table, identity: str) -> frozenset[Role]:
+    """A host has a second role beside it: with a seat or without."""
+    seated: Role = "watcher" if table.seat_of(identity) is None else "seated"
+    return frozenset({seated, "host"}) if identity == table.host else frozenset({seated})
+
+
+def refuse(table: Table, identity: str, action: str) -> Rejected | None:
+    """Why this identity may not do this here; `None` if it may."""
+    allowed = RIGHTS.get(action)
+    if allowed is None:
+        return Rejected("unknown_command", "P-40", {"name": action[:40]})
+    if allowed & roles(table, identity):
+        return None
+    if "host" in allowed:
+        return Rejected("not_host", "P-56")
+    held = table.seat_of(identity)
+    if held is None:
+        return Rejected("not_seated", "P-56")
+    return Rejected("already_seated", "P-56", {"seat": held})
+
+
+def may_enter(table: Table, key: str) -> bool:
+    """Whether somebody with this key may look at the room. Public rooms need none."""
+    if not table.key_hash:
+        return True
+    return hmac.compare_digest(key_hash(key), table.key_hash)
+
+
+def key_hash(key: str) -> bytes:
+    """What the log keeps of a private room's key."""
+    return sha256(b"towerhall/1/key\0" + key.encode(errors="replace")).digest()

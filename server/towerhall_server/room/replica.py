@@ -1,0 +1,151 @@
+"""A room at a place in its log, with as much of the past as resuming and healing need.
+
+A replica holds no store: it is given entries that follow, and says what they did. The marks of all
+commits let it judge any cursor; the newest entries can heal a log that lost them; their frames
+serve whoever was away for a short while.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from towerhall_protocol.document import Document
+from towerhall_protocol.messages import Cursor
+from towerhall_server.eventlog.entry import MARK_BYTES, START, Entry, Point, mark
+from towerhall_server.game import AnyGame
+from towerhall_server.room.events import Commit, RoomCreated, decode_commit
+from towerhall_server.room.prepared import Prepared
+from towerhall_server.room.state import Room, create, entered, fold
+from towerhall_server.room.view import NOTHING, base_of, frame, view
+
+RECENT: Final = 64
+"""So many entries and frames are kept at hand."""
+
+
+class UnknownRulesError(Exception):
+    """The log belongs to a game, or to a version of its rules, that is not installed here."""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One commit that a replica has taken in."""
+
+    before: Room | None
+    after: Room
+    commit: Commit
+    seq: int
+    mark: str
+
+
+def follow(
+    games: Mapping[str, AnyGame], secret: bytes, before: Room | None, entry: Entry
+) -> Change:
+    """What an entry does to a room; the first one makes it."""
+    commit = decode_commit(entry.blob, before.rules if before else None)
+    if before is None:
+        created = commit.room[0]
+        if not isinstance(created, RoomCreated):
+            raise ValueError("the first event of a room is its creation")
+        rules = games.get(created.game)
+        if rules is None or rules.version != created.version:
+            raise UnknownRulesError(f"{created.game} version {created.version}")
+        before = after = create(rules, secret, created)
+    else:
+        after = fold(before, commit)
+    short = mark(entry.chain)
+    after = entered(before, after, commit.cause, entry.seq, short, entry.stamps.served_ms)
+    return Change(before if entry.seq > 1 else None, after, commit, entry.seq, short)
+
+
+def frame_of(change: Change, old: Document, new: Document) -> Prepared:
+    """A change as viewers get it."""
+    made = frame(change.after.rules, change.commit, change.seq, change.mark, old, new)
+    return Prepared(made)
+
+
+class Replica:
+    """A room that can be moved on, asked for its past, and compared with cursors."""
+
+    def __init__(self, games: Mapping[str, AnyGame], secret: bytes) -> None:
+        self._games = games
+        self._secret = secret
+        self._room: Room | None = None
+        self.point: Point = START
+        self.tail: deque[Entry] = deque(maxlen=RECENT)
+        self._marks = bytearray()
+        self._cold: tuple[Room | None, tuple[Entry, ...]] = (None, ())
+        self._frames: dict[str, dict[int, Prepared]] = {}
+
+    @property
+    def room(self) -> Room:
+        if self._room is None:
+            raise ValueError("nothing of the log has been read")
+        return self._room
+
+    def load(self, entries: Iterable[Entry]) -> None:
+        """Read a log from its beginning, without anybody watching."""
+        cold_from: deque[tuple[Room | None, Entry]] = deque(maxlen=RECENT)
+        for entry in entries:
+            cold_from.append((self._room, entry))
+            self.take(entry, follow(self._games, self._secret, self._room, entry).after)
+        if cold_from:
+            self._cold = (cold_from[0][0], tuple(entry for _, entry in cold_from))
+
+    def follow(self, entry: Entry) -> Change:
+        """Take in the next entry, which somebody has appended."""
+        change = follow(self._games, self._secret, self._room, entry)
+        self.take(entry, change.after)
+        return change
+
+    def take(self, entry: Entry, after: Room) -> None:
+        """Move on to the place after an entry."""
+        self._room = after
+        self.point = entry.point
+        self.tail.append(entry)
+        self._marks += entry.chain[:MARK_BYTES]
+
+    def keep_frame(self, name: str, seq: int, prepared: Prepared) -> None:
+        """Remember what viewers of a class got."""
+        frames = self._frames.setdefault(name, {})
+        frames[seq] = prepared
+        frames.pop(seq - RECENT, None)
+        if self._cold[1] and self._cold[1][-1].seq <= seq - RECENT:
+            self._cold = (None, ())
+
+    def missed(self, name: str, seq: int) -> list[Prepared] | None:
+        """The frames after that seq; `None` if it is too long ago."""
+        wanted = range(seq + 1, self.point.seq + 1)
+        frames = self._frames.setdefault(name, {})
+        if wanted and wanted[0] not in frames:
+            self._warm(name, frames)
+        return [frames[n] for n in wanted] if all(n in frames for n in wanted) else None
+
+    def knows(self, cursor: Cursor) -> bool:
+        """Whether the cursor is a place in this very log."""
+        if not 0 < cursor.seq <= self.point.seq:
+            return False
+        at = MARK_BYTES * (cursor.seq - 1)
+        return mark(bytes(self._marks[at : at + MARK_BYTES])) == cursor.mark
+
+    def cursor(self, name: str) -> Cursor:
+        return Cursor(base_of(self.room, name), self.point.seq, mark(self.point.chain))
+
+    def shared_with(self, other: "Replica") -> int:
+        """Up to which seq two logs are the same."""
+        most = min(len(self._marks), len(other._marks)) // MARK_BYTES
+        for n in range(most, 0, -1):
+            if self._marks[: MARK_BYTES * n] == other._marks[: MARK_BYTES * n]:
+                return n
+        return 0
+
+    def _warm(self, name: str, frames: dict[int, Prepared]) -> None:
+        """Make the frames of entries that were read from the log while nobody watched."""
+        room, entries = self._cold
+        old: dict[str, Any] | Document = NOTHING if room is None else view(room, name)
+        for entry in entries:
+            change = follow(self._games, self._secret, room, entry)
+            room = change.after
+            new = view(room, name)
+            frames.setdefault(entry.seq, frame_of(change, old, new))
+            old = new

@@ -1,0 +1,30 @@
+"""What a room knows of those who look at it: a person, a seat or none, and a way to reach them."""
+
+from typing import Protocol
+
+from towerhall_server.game import Seat
+from towerhall_server.room.prepared import Prepared
+from towerhall_server.room.seats import Person
+
+
+class Viewer(Protocol):
+    """One connection. The gateway makes them; a room keeps `seat` and `unanswered` true."""
+
+    person: Person
+    origin: str
+    seat: Seat | None
+    unanswered: int
+    """Commands that the room has been given and has not answered."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the connection is still there."""
+        ...
+
+    def send(self, message: Prepared) -> None:
+        """Never blocks and never fails: a connection that is over swallows it."""
+        ...
+
+    def close(self, reason: str) -> None:
+        """End the connection for one of the reasons in `errors.CLOSES`."""
+        ...

@@ -1,0 +1,1 @@
+"""Tests of the gateway: sockets, and what is written to them."""

@@ -1,0 +1,69 @@
+"""One sample of every message in all its forms, named, for tests and vectors."""
+
+from towerhall_protocol import messages as m
+from towerhall_protocol.offers import Choice, Offer, Range
+
+CURSOR = m.Cursor("AAAAAAAAAAAAAAAAAAAAAA.all.1.1", 41, "k3J9x_Pq0aE")
+VIEW = {
+    "room": {"code": "QJXKZB", "status": "playing", "seats": {"0": {"name": "Ada"}}},
+    "game": {"round": 3, "calls": {"0": 2}},
+}
+FRAME = m.ServerFrame(
+    42, "Zz0_-aaaaaa", (0, "b3JpZ2luMQ", 7), (("bid_made", 0, 3, False),), {"game": {"turn": 1}}
+)
+OFFERS = (
+    Offer("bid", {"number": Range(3, 5)}),
+    Offer("pass"),
+    Offer("build", choices=(Choice({"cards": ["sand:7"]}, {"score": 4}), Choice({})), unsure=True),
+)
+
+FROM_CLIENT: tuple[tuple[str, m.ClientMessage], ...] = (
+    ("the first hello", m.ClientHello(m.Greeting("token", 1, "b3JpZ2luMQ"))),
+    (
+        "hello again, to a private room",
+        m.ClientHello(m.Greeting("token", 1, "b3JpZ2luMQ", CURSOR, "key")),
+    ),
+    ("a game's command", m.ClientCommand(7, "k3J9x_Pq0aE", {"command": "bid", "number": 3})),
+    ("a command to the room", m.ClientCommand(1, "", {"command": "sit", "seat": 2})),
+    ("a dry run", m.ClientCommand(8, "k3J9x_Pq0aE", {"command": "pass"}, True)),
+    ("history", m.ClientHistory(1, 41)),
+    ("chat", m.ClientChat("good evening ☺")),
+    ("ping", m.ClientPing(41)),
+)
+FROM_SERVER: tuple[tuple[str, m.ServerMessage], ...] = (
+    (
+        "welcome with the whole view",
+        m.ServerWelcome(
+            m.Arrival(
+                "p_1", "Ada", 1, (1_700_000_000_000, 5_000), CURSOR, VIEW, 0, 2, (0, 2), 3, True
+            )
+        ),
+    ),
+    (
+        "welcome back: frames follow",
+        m.ServerWelcome(m.Arrival("p_1", "Ada", 1, (1_700_000_000_000, 5_000), CURSOR)),
+    ),
+    ("frame caused by a command", FRAME),
+    (
+        "frame caused by a bot or a timer",
+        m.ServerFrame(43, "mmmmmmmmmmm", (1,), (("passed", 1),), {"game": {"turn": 2}}),
+    ),
+    (
+        "frame caused by the room",
+        m.ServerFrame(44, "nnnnnnnnnnn", (), (), {"game": None, "room": {"status": "over"}}),
+    ),
+    ("offers", m.ServerOffers(42, "Zz0_-aaaaaa", OFFERS)),
+    ("rejected", m.ServerRejected(7, "bid_too_low", "FT 5b", {"least": 4}, "bid 4 or more")),
+    ("duplicate", m.ServerDuplicate(7, 42)),
+    ("accepted dry run", m.ServerAccepted(8, {"score": 12})),
+    ("history", m.ServerHistory((FRAME,), 42)),
+    ("reset", m.ServerReset(CURSOR, VIEW, 1)),
+    ("a seat", m.ServerSeat(2)),
+    ("no seat", m.ServerSeat(-1)),
+    ("presence", m.ServerPresence((0, 2), 5)),
+    ("chat", m.ServerChat("1-0", "Ada", 0, "good evening ☺", 1_700_000_000_000)),
+    ("paused", m.ServerPaused(True)),
+    ("go", m.ServerGo(5000)),
+    ("pong", m.ServerPong(41, (1_700_000_000_000, 5_000))),
+    ("error", m.ServerError("too_many", {"retry_ms": 500}, "too much at once")),
+)

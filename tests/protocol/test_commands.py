@@ -1,0 +1,41 @@
+"""Commands to the room: their bodies, as the wire has them."""
+
+import pytest
+
+from towerhall_protocol import commands
+from towerhall_protocol.commands import base64url, from_base64url
+
+
+def test_each_command_of_the_room_has_its_body() -> None:
+    nonce = bytes(range(32))
+    text = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+    bodies = {
+        "sit": [commands.sit(), commands.sit(2, nonce)],
+        "stand": [commands.stand()],
+        "ready": [commands.ready(), commands.ready(nonce), commands.ready(is_ready=False)],
+        "start": [commands.start()],
+        "open": [commands.open_nonce(nonce)],
+        "add_bot": [commands.add_bot("easy"), commands.add_bot("hard", 0)],
+        "remove_bot": [commands.remove_bot(1)],
+    }
+    assert tuple(bodies) == commands.ROOM_COMMANDS
+    assert [body for group in bodies.values() for body in group] == [
+        {"command": "sit"},
+        {"command": "sit", "seat": 2, "nonce": text},
+        {"command": "stand"},
+        {"command": "ready"},
+        {"command": "ready", "nonce": text},
+        {"command": "ready", "ready": False},
+        {"command": "start"},
+        {"command": "open", "nonce": text},
+        {"command": "add_bot", "level": "easy"},
+        {"command": "add_bot", "level": "hard", "seat": 0},
+        {"command": "remove_bot", "seat": 1},
+    ]
+
+
+@pytest.mark.parametrize("size", range(40))
+def test_bytes_travel_as_text_without_padding(size: int) -> None:
+    data = bytes(range(250 - size, 250))
+    assert "=" not in base64url(data)
+    assert from_base64url(base64url(data)) == data
