@@ -206,8 +206,8 @@ def _read_store_url(text: str) -> str:
         place = None
     if not place or parts.scheme not in ("redis", "rediss", "unix"):
         raise ValueError(
-            f"{safe_url(text)} does not name a store; write redis://HOST:6379/0, rediss://... for"
-            " TLS or unix://PATH"
+            f"{safe_url(text)} does not name a store; write it like redis://localhost:6379/0,"
+            " rediss://... for TLS, or unix:///run/redis.sock"
         )
     return text
 

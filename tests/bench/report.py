@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,8 @@ class Figure(msgspec.Struct, frozen=True):
     at_most: float | None = None
     at_least: float | None = None
     note: str = ""
+    void: str = ""
+    """Why the bar cannot be judged; then it is neither met nor missed."""
 
     @property
     def met(self) -> bool:
@@ -32,13 +35,27 @@ def bar(figure: Figure) -> str:
     return "" if figure.at_least is None else f">= {figure.at_least:g}"
 
 
+def verdict(figure: Figure) -> str:
+    """`ok`, `MISSED`, `VOID`, or nothing where there is no bar."""
+    if not bar(figure):
+        return ""
+    if figure.void:
+        return "VOID"
+    return "ok" if figure.met else "MISSED"
+
+
+def span(values: Sequence[float], places: int = 2) -> str:
+    """Least and most of several repeats."""
+    return f"{min(values):,.{places}f} to {max(values):,.{places}f} in {len(values)} repeats"
+
+
 def print_table(title: str, figures: list[Figure]) -> None:
     print(f"\n{title}")
     for figure in figures:
-        verdict = "" if not bar(figure) else ("ok" if figure.met else "MISSED")
+        note = "; ".join(filter(None, (figure.note, figure.void)))
         print(
             f"  {figure.name:<38} {figure.value:>9.2f} {figure.unit:<6}"
-            f" {bar(figure):>9} {verdict:<6} {figure.note}"
+            f" {bar(figure):>9} {verdict(figure):<6} {note}"
         )
 
 

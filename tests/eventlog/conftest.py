@@ -1,14 +1,29 @@
-"""Engines and clients for storage tests. Whoever asks for `redis` runs on every kind of engine."""
+"""Engines and clients for storage tests. Who asks for `redis` or `log` runs on every engine."""
 
+import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+import uvloop
 from redis.asyncio import Redis
 
 from tests.eventlog.engines import KINDS, client, running
+from tests.eventlog.proxy import Proxy
+from towerhall_server.eventlog.log import EventLog
+
+LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+ON_BOTH_LOOPS = {"test_batch.py", "test_connection.py", "test_wakes.py", "test_wire.py"}
+
+
+def pytest_asyncio_loop_factories(
+    item: pytest.Item,
+) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """What is about sockets runs on the server's loop and on asyncio's own."""
+    return LOOPS if item.path.name in ON_BOTH_LOOPS else {"asyncio": LOOPS["asyncio"]}
 
 
 @pytest.fixture(scope="session", params=KINDS)
@@ -27,6 +42,21 @@ async def redis(engine_url: str) -> AsyncIterator[Redis]:
     async with client(engine_url) as connected:
         await connected.flushall()
         yield connected
+
+
+@pytest.fixture
+async def log(engine_url: str, redis: Redis) -> AsyncIterator[EventLog]:
+    """All logs of each kind of engine, of which there are none yet."""
+    async with EventLog(engine_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def proxy(engine_url: str) -> AsyncIterator[Proxy]:
+    """A way to each kind of engine on which tests may have accidents happen."""
+    with TemporaryDirectory() as folder:
+        async with Proxy(engine_url, Path(folder) / "s").running() as started:
+            yield started
 
 
 @pytest.fixture

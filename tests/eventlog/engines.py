@@ -5,8 +5,8 @@ Nothing here depends on the loop of a test: an engine may serve a whole session.
 
 import asyncio
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,6 +41,16 @@ def running(kind: str, data_folder: Path) -> Iterator[EmbeddedEngine]:
             yield engine
         finally:
             runner.run(engine.stop())
+
+
+@asynccontextmanager
+async def started(kind: str, data_folder: Path) -> AsyncIterator[str]:
+    """An engine of one's own, to fill up, to change or to end."""
+    engine = await start_engine(data_folder, binary=binary_of(kind))
+    try:
+        yield engine.url
+    finally:
+        await engine.stop()
 
 
 def client(url: str) -> Redis:

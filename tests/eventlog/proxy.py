@@ -1,4 +1,4 @@
-"""A proxy between client and engine that loses answers: the request arrives, the reply does not."""
+"""A proxy between client and engine that mistreats answers; the requests always arrive."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,12 +11,20 @@ CHUNK = 1 << 16
 
 
 class Proxy:
-    """Forwards to an engine's unix socket and loses a share of the answers, by a fixed die."""
+    """Forwards to an engine's unix socket, and does to the answers what its fields say."""
 
     def __init__(self, engine_url: str, socket: Path) -> None:
         self.url = f"unix://{socket}"
         self.lose_share = 0.0
+        """Cuts the connection instead of answering, by a fixed die."""
         self.lost = 0
+        self.drip_seconds: float | None = None
+        """Between one byte and the next."""
+        self.cut_after: int | None = None
+        """Cuts the connection after so many bytes of answers."""
+        self.silent = False
+        """Nothing comes back any more, and the connection stays open."""
+        self.connections = 0
         self._engine = urlsplit(engine_url).path
         self._socket = socket
         self._die = Random(1)
@@ -29,10 +37,11 @@ class Proxy:
             yield self
         finally:
             server.close()
-            for writer in list(self._open):
-                writer.close()
+            self.cut()
+            self._socket.unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         engine_reader, engine_writer = await asyncio.open_unix_connection(self._engine)
         self._open |= {writer, engine_writer}
         try:
@@ -53,13 +62,31 @@ class Proxy:
         engine_writer: asyncio.StreamWriter,
     ) -> None:
         while data := await engine.read(CHUNK):
-            if self._die.random() < self.lose_share:
+            if self.silent:
+                continue
+            lose = self._die.random() < self.lose_share
+            passed = 0 if lose else len(data) if self.cut_after is None else self.cut_after
+            for piece in self._pieces(data[:passed]):
+                client.write(piece)
+                await client.drain()
+                await asyncio.sleep(self.drip_seconds or 0)
+            if self.cut_after is not None:
+                self.cut_after -= len(data[:passed])
+            if lose or self.cut_after == 0:
                 self.lost += 1
                 client.close()
                 engine_writer.close()
                 return
-            client.write(data)
-            await client.drain()
+
+    def _pieces(self, data: bytes) -> list[bytes]:
+        if self.drip_seconds is None:
+            return [data] if data else []
+        return [bytes([byte]) for byte in data]
+
+    def cut(self) -> None:
+        """Close every connection."""
+        for writer in list(self._open):
+            writer.close()
 
 
 async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:

@@ -37,11 +37,6 @@ from towerhall_server.eventlog.log import (
 KEYS = room_keys(ROOM)
 
 
-@pytest.fixture
-def log(redis: Redis) -> EventLog:
-    return EventLog(redis)
-
-
 async def dump(redis: Redis) -> dict[bytes | str, Any]:
     """Everything that the store holds, to see that a refusal wrote nothing."""
     held: dict[bytes | str, Any] = {}

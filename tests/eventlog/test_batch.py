@@ -1,38 +1,21 @@
 """Calls that travel together, and what becomes of them when the store fails in between."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
 
-from tests.eventlog.engines import KINDS, binary_of, client
+from tests.eventlog.engines import KINDS, client, started
 from tests.eventlog.logs import ROOM, attempt, grow, place_after, whole
 from tests.eventlog.proxy import Proxy
-from towerhall_server.eventlog.batch import Batch, StoreError, StoreRefusedError
-from towerhall_server.eventlog.embedded import start_engine
+from towerhall_server.eventlog.batch import Batch, Call, StoreError, StoreRefusedError
+from towerhall_server.eventlog.commands import packed
+from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.entry import START, Point
-from towerhall_server.eventlog.log import Answer, Append, Appended, EventLog
-
-
-@pytest.fixture
-async def proxy(engine_url: str) -> AsyncIterator[Proxy]:
-    with TemporaryDirectory() as folder:
-        async with Proxy(engine_url, Path(folder) / "s").running() as started:
-            yield started
-
-
-@asynccontextmanager
-async def started(kind: str, data_folder: Path) -> AsyncIterator[str]:
-    """An engine of one's own, to fill up or to end."""
-    engine = await start_engine(data_folder, binary=binary_of(kind))
-    try:
-        yield engine.url
-    finally:
-        await engine.stop()
+from towerhall_server.eventlog.log import Answer, Append, Appended, EventLog, Gone
 
 
 async def insist(log: EventLog, wanted: Append) -> Answer:
@@ -45,45 +28,52 @@ async def insist(log: EventLog, wanted: Append) -> Answer:
     raise AssertionError("no answer in 100 attempts")
 
 
-class Counting:
-    """A client that counts the pipelines it was asked for."""
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many commands each write to the engine had."""
+    seen: list[int] = []
+    ask = Connection.ask
 
-    def __init__(self, redis: Redis) -> None:
-        self.redis = redis
-        self.sizes: list[int] = []
+    async def counted(connection: Connection, commands: Sequence[bytes]) -> list[Any]:
+        seen.append(len(commands))
+        return await ask(connection, commands)
 
-    def pipeline(self, *, transaction: bool) -> object:
-        pipeline = self.redis.pipeline(transaction=transaction)
-        execute = pipeline.execute
-
-        async def counted(raise_on_error: bool = True) -> list[object]:
-            self.sizes.append(len(pipeline.command_stack))
-            return await execute(raise_on_error=raise_on_error)
-
-        pipeline.execute = counted  # type: ignore[method-assign]
-        return pipeline
+    monkeypatch.setattr(Connection, "ask", counted)
+    return seen
 
 
-async def test_appends_of_one_tick_travel_in_one_pipeline(redis: Redis) -> None:
-    counting = Counting(redis)
-    log = EventLog(counting)  # type: ignore[arg-type]
+async def test_appends_of_one_tick_travel_in_one_write(log: EventLog, sizes: list[int]) -> None:
     await log.beat(0)
-    counting.sizes.clear()
+    sizes.clear()
     wanted = [attempt(room=f"ROOM{number:02}") for number in range(40)]
     answers = await asyncio.gather(*map(log.append, wanted))
     assert all(isinstance(answer, Appended) for answer in answers)
     # All scripts were new to the engine: those that it did not know were sent again with text.
-    assert counting.sizes[0] == 40
-    assert sum(counting.sizes) <= 80
-    counting.sizes.clear()
+    assert sizes[0] == 40
+    assert sum(sizes) <= 80
+    sizes.clear()
     places = [place_after(w, a) for w, a in zip(wanted, answers, strict=True)]
     later = [attempt(place, room=w.room) for w, place in zip(wanted, places, strict=True)]
     await asyncio.gather(*map(log.append, later))
-    assert counting.sizes == [40]
+    assert sizes == [40]
 
 
-async def test_an_engine_that_forgot_its_scripts_is_taught_again(redis: Redis) -> None:
-    log = EventLog(redis)
+async def test_while_a_batch_is_on_its_way_the_next_one_fills(
+    log: EventLog, redis: Redis, sizes: list[int]
+) -> None:
+    await grow(log, 1, room="OTHERS")
+    sizes.clear()
+    first = asyncio.create_task(log.append(attempt(room="ROOM")))
+    while not sizes:  # noqa: ASYNC110 - nothing tells when a write was made
+        await asyncio.sleep(0)
+    rest = [asyncio.create_task(log.append(attempt(room=f"ROOM{n}"))) for n in range(7)]
+    await asyncio.gather(first, *rest)
+    assert sizes == [1, 7]
+
+
+async def test_an_engine_that_forgot_its_scripts_is_taught_again(
+    log: EventLog, redis: Redis
+) -> None:
     places = await grow(log, 2)
     await redis.script_flush()
     wanted = [attempt(room=f"ROOM{number}") for number in range(5)]
@@ -92,22 +82,23 @@ async def test_an_engine_that_forgot_its_scripts_is_taught_again(redis: Redis) -
     assert len(await whole(log)) == 3
 
 
-async def test_a_lost_reply_neither_loses_nor_doubles_a_commit(redis: Redis, proxy: Proxy) -> None:
-    async with client(proxy.url) as shaky:
-        log = EventLog(shaky)
+async def test_a_lost_reply_neither_loses_nor_doubles_a_commit(log: EventLog, proxy: Proxy) -> None:
+    async with EventLog(proxy.url) as shaky:
         wanted = attempt()
-        place = place_after(wanted, await insist(log, wanted))
+        place = place_after(wanted, await insist(shaky, wanted))
         proxy.lose_share = 0.3
         blobs = [wanted.blob]
         for n in range(1, 101):
             wanted = attempt(place, origin="me/1", n=n)
-            place = place_after(wanted, await insist(log, wanted))
+            place = place_after(wanted, await insist(shaky, wanted))
             blobs.append(wanted.blob)
         assert proxy.lost >= 20
-    assert await whole(EventLog(redis)) == blobs
+    assert await whole(log) == blobs
 
 
-async def test_many_rooms_share_the_fate_of_a_batch_and_recover(redis: Redis, proxy: Proxy) -> None:
+async def test_many_rooms_share_the_fate_of_a_batch_and_recover(
+    log: EventLog, proxy: Proxy
+) -> None:
     async def play(log: EventLog, room: str) -> None:
         place: Point = START
         for _ in range(20):
@@ -115,17 +106,15 @@ async def test_many_rooms_share_the_fate_of_a_batch_and_recover(redis: Redis, pr
             place = place_after(wanted, await insist(log, wanted))
 
     rooms = [f"ROOM{number}" for number in range(10)]
-    async with client(proxy.url) as shaky:
+    async with EventLog(proxy.url) as shaky:
         proxy.lose_share = 0.3
-        log = EventLog(shaky)
-        await asyncio.gather(*(play(log, room) for room in rooms))
+        await asyncio.gather(*(play(shaky, room) for room in rooms))
     assert proxy.lost > 0
     for room in rooms:
-        assert len(await whole(EventLog(redis), room)) == 20
+        assert len(await whole(log, room)) == 20
 
 
-async def test_a_cancelled_caller_does_not_cancel_the_write(redis: Redis) -> None:
-    log = EventLog(redis)
+async def test_a_cancelled_caller_does_not_cancel_the_write(log: EventLog) -> None:
     (place,) = await grow(log, 1)
     wanted = attempt(place)
     task = asyncio.create_task(log.append(wanted))
@@ -138,20 +127,54 @@ async def test_a_cancelled_caller_does_not_cancel_the_write(redis: Redis) -> Non
     assert isinstance(await log.append(wanted), Appended)
 
 
-async def test_an_error_for_one_call_is_not_an_error_for_its_neighbours(redis: Redis) -> None:
-    batch = Batch(redis)
+async def test_an_error_for_one_call_is_not_an_error_for_its_neighbours(
+    engine_url: str, redis: Redis
+) -> None:
     await redis.set("text", "no stream")
-    wrong = asyncio.create_task(batch.ask("XLEN", "text"))
-    right = asyncio.create_task(batch.ask("GET", "text"))
+    batch = Batch(Connection(engine_url))
+    wrong = batch.call(Call(packed("XLEN", "text")))
+    right = batch.call(Call(packed("GET", "text")))
     with pytest.raises(StoreRefusedError):
         await wrong
     assert await right == b"no stream"
+    await batch.close()
+
+
+async def test_a_fault_in_carrying_reaches_every_caller_and_ends_nothing(
+    monkeypatch: pytest.MonkeyPatch, log: EventLog
+) -> None:
+    async def fault(connection: Connection, commands: Sequence[bytes]) -> list[Any]:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Connection, "ask", fault)
+        ends = await asyncio.gather(*(log.read(ROOM) for _ in range(3)), return_exceptions=True)
+    assert [type(end) for end in ends] == [ZeroDivisionError] * 3
+    assert await log.read(ROOM) == Gone()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_demoted_primary_is_left(kind: str, tmp_path: Path, temporary: Path) -> None:
+    async with (
+        started(kind, tmp_path) as url,
+        client(url) as redis,
+        Proxy(url, temporary / "s").running() as proxy,
+        EventLog(proxy.url) as log,
+    ):
+        (place,) = await grow(log, 1)
+        await redis.replicaof("127.0.0.1", "1")
+        wanted = attempt(place)
+        with pytest.raises(StoreRefusedError, match="READONLY"):
+            await log.append(wanted)
+        await redis.replicaof("NO", "ONE")
+        assert proxy.connections == 1
+        assert isinstance(await log.append(wanted), Appended)
+        assert proxy.connections == 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_full_store_refuses_and_nothing_is_half_done(kind: str, tmp_path: Path) -> None:
-    async with started(kind, tmp_path) as url, client(url) as redis:
-        log = EventLog(redis)
+    async with started(kind, tmp_path) as url, client(url) as redis, EventLog(url) as log:
         (place,) = await grow(log, 1)
         held = {key: await redis.dump(key) for key in await redis.keys("*")}
         await redis.config_set("maxmemory", "1mb")
@@ -167,12 +190,11 @@ async def test_a_full_store_refuses_and_nothing_is_half_done(kind: str, tmp_path
 async def test_a_store_that_comes_back_has_everything_that_was_acknowledged(
     kind: str, tmp_path: Path
 ) -> None:
-    async with started(kind, tmp_path) as url, client(url) as redis:
-        places = await grow(EventLog(redis), 50)
-    async with client(url) as redis:
+    async with started(kind, tmp_path) as url, EventLog(url) as log:
+        places = await grow(log, 50)
+    async with EventLog(url) as log:
         with pytest.raises(StoreError):
-            await EventLog(redis).read(ROOM)
-    async with started(kind, tmp_path) as url, client(url) as redis:
-        log = EventLog(redis)
+            await log.read(ROOM)
+    async with started(kind, tmp_path) as url, EventLog(url) as log:
         assert len(await whole(log)) == 50
         await grow(log, 1, places[-1])

@@ -2,7 +2,6 @@
 
 import asyncio
 
-import pytest
 from redis.asyncio import Redis
 
 from tests.eventlog.logs import ROOM, attempt, grow, place_after
@@ -13,11 +12,6 @@ from towerhall_server.eventlog.log import Conflict, EventLog, Gone, Removed
 SHARD = shard_of(ROOM)
 KEYS = room_keys(ROOM)
 CLOCK = KEYS.shard.clock
-
-
-@pytest.fixture
-def log(redis: Redis) -> EventLog:
-    return EventLog(redis)
 
 
 async def pretend(redis: Redis, ms: int) -> None:
@@ -80,11 +74,14 @@ async def test_a_due_room_is_given_out_once_and_again_if_nobody_acts(
     assert (await log.beat(SHARD)).due == (ROOM,)
 
 
-async def test_of_two_nodes_that_beat_one_gets_the_room(log: EventLog, redis: Redis) -> None:
+async def test_of_two_nodes_that_beat_one_gets_the_room(
+    log: EventLog, redis: Redis, engine_url: str
+) -> None:
     await log.beat(SHARD)
     await grow(log, 1, due_in_ms=0)
     await pretend(redis, 1000)
-    beats = await asyncio.gather(log.beat(SHARD), EventLog(redis).beat(SHARD))
+    async with EventLog(engine_url) as other:
+        beats = await asyncio.gather(log.beat(SHARD), other.beat(SHARD))
     assert sorted(beat.due for beat in beats) == [(), (ROOM,)]
 
 

@@ -13,11 +13,6 @@ from towerhall_server.eventlog.log import Behind, EventLog, Following, Forked, G
 LOG = room_keys(ROOM).log
 
 
-@pytest.fixture
-def log(redis: Redis) -> EventLog:
-    return EventLog(redis)
-
-
 async def test_from_every_place_exactly_the_rest_is_read(log: EventLog) -> None:
     places = [START, *await grow(log, 9)]
     for place in places:

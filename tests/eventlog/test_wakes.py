@@ -3,34 +3,33 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
+import msgpack
 import pytest
 from redis.asyncio import Redis
 
-from tests.eventlog.engines import client
-from tests.eventlog.logs import ROOM, attempt, grow, place_after
+from tests.eventlog.logs import DAY_MS, ROOM, attempt, grow, place_after
 from tests.eventlog.proxy import Proxy
-from towerhall_server.eventlog.batch import StoreError
+from towerhall_server.eventlog import connection
+from towerhall_server.eventlog.batch import StoreError, StoreRefusedError
+from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import EventLog, Following
-from towerhall_server.eventlog.wakes import Missed, Wake, Woken, listen
+from towerhall_server.eventlog.wakes import Missed, Said, Wake, Woken, listen
 
 
 async def hear(wakes: AsyncIterator[Wake]) -> Wake:
     return await asyncio.wait_for(anext(wakes), timeout=10)
 
 
-async def test_listening_begins_with_the_advice_to_read(redis: Redis) -> None:
-    async with aclosing(listen(redis)) as wakes:
+async def test_listening_begins_with_the_advice_to_read(engine_url: str) -> None:
+    async with aclosing(listen(engine_url)) as wakes:
         assert await hear(wakes) == Missed()
 
 
 async def test_every_entry_of_every_room_is_heard_with_all_that_the_log_holds(
-    redis: Redis,
+    log: EventLog, engine_url: str
 ) -> None:
-    log = EventLog(redis)
-    async with aclosing(listen(redis)) as wakes:
+    async with aclosing(listen(engine_url)) as wakes:
         assert await hear(wakes) == Missed()
         await grow(log, 3, blob=bytes(range(256)))
         other = attempt(room="OTHERS")
@@ -45,22 +44,89 @@ async def test_every_entry_of_every_room_is_heard_with_all_that_the_log_holds(
 
 
 async def test_a_cut_ends_listening_and_the_next_begins_with_reading(
-    engine_url: str, redis: Redis
+    log: EventLog, proxy: Proxy
 ) -> None:
-    log = EventLog(redis)
-    with TemporaryDirectory() as folder:
-        shaky = Proxy(engine_url, Path(folder) / "s")
-        async with shaky.running() as proxy, client(proxy.url) as listening:
-            async with aclosing(listen(listening)) as wakes:
-                assert await hear(wakes) == Missed()
-                proxy.lose_share = 1.0
-                (place,) = await grow(log, 1)
-                with pytest.raises(StoreError):
-                    await hear(wakes)
-                proxy.lose_share = 0.0
-            async with aclosing(listen(listening)) as wakes:
-                assert await hear(wakes) == Missed()
-                (place,) = await grow(log, 1, place)
-                woken = await hear(wakes)
-                assert isinstance(woken, Woken)
-                assert woken.entry.point == place
+    async with aclosing(listen(proxy.url)) as wakes:
+        assert await hear(wakes) == Missed()
+        proxy.lose_share = 1.0
+        (place,) = await grow(log, 1)
+        with pytest.raises(StoreError):
+            await hear(wakes)
+        proxy.lose_share = 0.0
+    async with aclosing(listen(proxy.url)) as wakes:
+        assert await hear(wakes) == Missed()
+        (place,) = await grow(log, 1, place)
+        woken = await hear(wakes)
+        assert isinstance(woken, Woken)
+        assert woken.entry.point == place
+
+
+async def test_what_is_said_is_heard_and_told_from_entries(log: EventLog, engine_url: str) -> None:
+    async with aclosing(listen(engine_url)) as wakes:
+        assert await hear(wakes) == Missed()
+        (place,) = await grow(log, 1)
+        line = await log.say(ROOM, b"hello \xff", DAY_MS)
+        await grow(log, 1, place)
+        assert line is not None
+        first, said, second = [await hear(wakes) for _ in range(3)]
+    assert said == Said(ROOM, line)
+    for woken, seq in ((first, 1), (second, 2)):
+        assert isinstance(woken, Woken)
+        assert woken.entry.seq == seq
+
+
+async def test_what_another_version_publishes_is_passed_over(
+    log: EventLog, redis: Redis, engine_url: str
+) -> None:
+    async with aclosing(listen(engine_url)) as wakes:
+        assert await hear(wakes) == Missed()
+        await redis.publish(room_keys(ROOM).shard.wake, msgpack.packb([99, b"news", {}]))
+        await grow(log, 1)
+        assert isinstance(await hear(wakes), Woken)
+
+
+async def test_a_quiet_subscription_is_asked_whether_it_lives(log: EventLog, proxy: Proxy) -> None:
+    async with aclosing(listen(f"{proxy.url}?socket_timeout=0.2")) as wakes:
+        assert await hear(wakes) == Missed()
+        heard = asyncio.create_task(anext(wakes))
+        await asyncio.sleep(1)
+        assert not heard.done()
+        await grow(log, 1)
+        assert isinstance(await heard, Woken)
+        proxy.silent = True
+        with pytest.raises(StoreError, match="no answer in"):
+            await hear(wakes)
+
+
+async def test_a_slow_listener_misses_nothing(
+    log: EventLog, redis: Redis, engine_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "MOST_UNHEARD", 20)
+    blob = bytes(10_000)
+    async with aclosing(listen(engine_url)) as wakes:
+        assert await hear(wakes) == Missed()
+        wanted = [attempt(room=f"ROOM{number}", blob=blob) for number in range(300)]
+        for one in wanted:
+            await log.append(one)
+        await asyncio.sleep(0.1)
+        heard = [await hear(wakes) for _ in wanted]
+    assert [wake.room for wake in heard if isinstance(wake, Woken)] == [one.room for one in wanted]
+
+
+async def test_who_may_not_listen_is_told_so(engine_url: str, redis: Redis) -> None:
+    await redis.acl_setuser(
+        "deaf", enabled=True, passwords="+pw", keys=["*"], channels=[], commands=["+@all"]
+    )
+    url = f"{engine_url}?username=deaf&password=pw"
+    try:
+        async with aclosing(listen(url)) as wakes:
+            with pytest.raises(StoreRefusedError, match="NOPERM"):
+                await hear(wakes)
+    finally:
+        await redis.acl_deluser("deaf")
+
+
+async def test_where_nobody_is_listening_fails_at_once() -> None:
+    async with aclosing(listen("unix:///nowhere/s")) as wakes:
+        with pytest.raises(StoreError):
+            await hear(wakes)

@@ -25,8 +25,8 @@ def test_the_limits_are_those_that_the_service_promises() -> None:
     assert limits.hello_seconds == 5
     assert limits.commands == Rate(10, 20)
     assert limits.chat == Rate(1, 5)
-    assert limits.sockets_per_ip == 64
-    assert limits.sockets_per_identity == 16
+    assert limits.sockets_per_ip == 256
+    assert limits.sockets_per_identity == 32
     assert limits.spectators_per_room == 200
 
 

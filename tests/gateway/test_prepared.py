@@ -38,25 +38,85 @@ FRAME = ServerFrame(
     7, "mark", (1, "origin", 3), (("bid_made", 1, 12),), {"game": {"bids": {"1": 12}, "high": None}}
 )
 
-# fmt: off
 MESSAGES: list[tuple[ServerMessage, list[object]]] = [
-    (ServerWelcome(Arrival("id", "Ada", 1, (5, 6), CURSOR)), ["welcome", {
-        "you": "id", "name": "Ada", "level": 1, "now": [5, 6], "cursor": ["base", 7, "mark"]}]),
-    (ServerWelcome(Arrival("id", "Ada", 1, (5, 6), CURSOR, {"room": {}}, 0, online=(0, 2))), ["welcome", {
-        "you": "id", "name": "Ada", "level": 1, "now": [5, 6], "cursor": ["base", 7, "mark"],
-        "view": {"room": {}}, "seat": 0, "online": [0, 2]}]),
-    (FRAME, ["frame", 7, "mark", [1, "origin", 3], [["bid_made", 1, 12]],
-        {"game": {"bids": {"1": 12}, "high": None}}]),
+    (
+        ServerWelcome(Arrival("id", "Ada", 1, (5, 6), CURSOR)),
+        [
+            "welcome",
+            {"you": "id", "name": "Ada", "level": 1, "now": [5, 6], "cursor": ["base", 7, "mark"]},
+        ],
+    ),
+    (
+        ServerWelcome(Arrival("id", "Ada", 1, (5, 6), CURSOR, {"room": {}}, 0, online=(0, 2))),
+        [
+            "welcome",
+            {
+                "you": "id",
+                "name": "Ada",
+                "level": 1,
+                "now": [5, 6],
+                "cursor": ["base", 7, "mark"],
+                "view": {"room": {}},
+                "seat": 0,
+                "online": [0, 2],
+            },
+        ],
+    ),
+    (
+        FRAME,
+        [
+            "frame",
+            7,
+            "mark",
+            [1, "origin", 3],
+            [["bid_made", 1, 12]],
+            {"game": {"bids": {"1": 12}, "high": None}},
+        ],
+    ),
     (ServerFrame(8, "mark", (), (), {}), ["frame", 8, "mark", [], [], {}]),
-    (ServerOffers(7, "tag", (Offer("bid", {"price": Range(1, 3)}), Offer("build", choices=(Choice({"at": 1}),)))),
-        ["offers", 7, "tag", [{"command": "bid", "ranges": {"price": [1, 3]}},
-                              {"command": "build", "choices": [[{"at": 1}, {}]]}]]),
-    (ServerRejected(3, "stale", "", {"n": 3}, "late"), ["rejected", 3, "stale", "", {"n": 3}, "late"]),
+    (
+        ServerOffers(
+            7,
+            "tag",
+            (Offer("bid", {"price": Range(1, 3)}), Offer("build", choices=(Choice({"at": 1}),))),
+        ),
+        [
+            "offers",
+            7,
+            "tag",
+            [
+                {"command": "bid", "ranges": {"price": [1, 3]}},
+                {"command": "build", "choices": [[{"at": 1}, {}]]},
+            ],
+        ],
+    ),
+    (
+        ServerRejected(3, "stale", "", {"n": 3}, "late"),
+        ["rejected", 3, "stale", "", {"n": 3}, "late"],
+    ),
     (ServerDuplicate(3, 7), ["duplicate", 3, 7]),
     (ServerAccepted(3, {"score": (1, 2)}), ["accepted", 3, {"score": [1, 2]}]),
-    (ServerHistory((FRAME,), 7), ["history", [["frame", 7, "mark", [1, "origin", 3], [["bid_made", 1, 12]],
-        {"game": {"bids": {"1": 12}, "high": None}}]], 7]),
-    (ServerReset(CURSOR, {"room": {"seats": {}}}, 2), ["reset", ["base", 7, "mark"], {"room": {"seats": {}}}, 2]),
+    (
+        ServerHistory((FRAME,), 7),
+        [
+            "history",
+            [
+                [
+                    "frame",
+                    7,
+                    "mark",
+                    [1, "origin", 3],
+                    [["bid_made", 1, 12]],
+                    {"game": {"bids": {"1": 12}, "high": None}},
+                ]
+            ],
+            7,
+        ],
+    ),
+    (
+        ServerReset(CURSOR, {"room": {"seats": {}}}, 2),
+        ["reset", ["base", 7, "mark"], {"room": {"seats": {}}}, 2],
+    ),
     (ServerSeat(-1), ["seat", -1]),
     (ServerPresence((0, 1), 4), ["presence", [0, 1], 4]),
     (ServerChat("id", "Ada", 0, "grüß dich 塔", 5), ["chat", "id", "Ada", 0, "grüß dich 塔", 5]),
@@ -65,7 +125,6 @@ MESSAGES: list[tuple[ServerMessage, list[object]]] = [
     (ServerPong(7, (5, 6)), ["pong", 7, [5, 6]]),
     (ServerError("busy", {"retry_ms": 9}, "wait"), ["error", "busy", {"retry_ms": 9}, "wait"]),
 ]
-# fmt: on
 
 
 def test_every_server_message_is_listed_here() -> None:

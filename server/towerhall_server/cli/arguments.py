@@ -4,6 +4,7 @@ import argparse
 
 import msgspec
 
+from towerhall_client.http import Service
 from towerhall_server.cli.errors import UsageError
 from towerhall_server.game import AnyGame, Rejected, discover, option_fields, read_options
 
@@ -45,6 +46,17 @@ def find_match(arguments: argparse.Namespace) -> Match:
         _find_bots(game, arguments.bots),
         _find_options(game, arguments.preset, arguments.option),
     )
+
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+
+
+def find_service(url: str) -> Service:
+    """A running service, by the address that it printed."""
+    try:
+        return Service(url)
+    except ValueError as error:
+        raise UsageError(f"--url: {error}; `towerhall serve` prints the right one") from None
 
 
 def find_game(name: str) -> AnyGame:

@@ -5,7 +5,8 @@ import logging
 import sys
 from typing import Final
 
-NOT_SHOWN: Final = ("uvicorn.access",)
+QUIET: Final = ("uvicorn", "asyncio")
+"""They tell of every connection, which nobody wants to read unless something is wrong."""
 
 
 class _JsonLines(logging.Formatter):
@@ -28,5 +29,6 @@ def set_up_logs(form: str, level: str) -> None:
     else:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    for name in NOT_SHOWN:
-        logging.getLogger(name).disabled = True
+    if level != "debug":
+        for name in QUIET:
+            logging.getLogger(name).setLevel(logging.WARNING)

@@ -11,32 +11,50 @@ REDRAW_SECONDS = 0.1
 LINE_SECONDS = 10.0
 
 
+class Progress:
+    """One line that tells how far something has come, and how long the rest may take."""
+
+    def __init__(self, total: int, label: str, stream: TextIO | None = None) -> None:
+        self._total = total
+        self._label = label
+        self._out = sys.stderr if stream is None else stream
+        self._live = self._out.isatty()
+        self._began = self._shown = monotonic()
+
+    def show(self, count: int) -> None:
+        """So many are done. Most of these are not drawn: a line that flickers cannot be read."""
+        now = monotonic()
+        pause = REDRAW_SECONDS if self._live else LINE_SECONDS
+        if now - self._shown >= pause and count < self._total:
+            self._shown = now
+            left = (now - self._began) / count * (self._total - count)
+            self._draw(f"{_bar(count, self._total)} {count}/{self._total}, {left:.0f} s left")
+
+    def done(self) -> None:
+        seconds = monotonic() - self._began
+        total = self._total
+        self._draw(f"{_bar(total, total)} {total}/{total} in {seconds:.1f} s")
+        if self._live:
+            self._out.write("\n")
+
+    def _draw(self, text: str) -> None:
+        # Cursor to the start, new text, and whatever is left of the old one wiped away.
+        line = f"{self._label} {text}"
+        self._out.write(f"\r{line}\x1b[K" if self._live else line + "\n")
+        self._out.flush()
+
+
 def progress(
     items: Iterable[Item], total: int, label: str, stream: TextIO | None = None
 ) -> Iterator[Item]:
-    """Pass the items on and show how many of them have come, and how long the rest may take."""
-    out = sys.stderr if stream is None else stream
-    live = out.isatty()
-    began = shown = monotonic()
+    """Pass the items on and show how many of them have come."""
+    shown = Progress(total, label, stream)
     for count, item in enumerate(items, start=1):
         yield item
-        now = monotonic()
-        if now - shown >= (REDRAW_SECONDS if live else LINE_SECONDS) and count < total:
-            shown = now
-            left = (now - began) / count * (total - count)
-            _show(out, f"{label} {_bar(count, total)} {count}/{total}, {left:.0f} s left", live)
-    seconds = monotonic() - began
-    _show(out, f"{label} {_bar(total, total)} {total}/{total} in {seconds:.1f} s", live)
-    if live:
-        out.write("\n")
+        shown.show(count)
+    shown.done()
 
 
 def _bar(count: int, total: int) -> str:
     filled = WIDTH * count // max(total, 1)
     return "[" + "#" * filled + "." * (WIDTH - filled) + "]"
-
-
-def _show(out: TextIO, line: str, live: bool) -> None:
-    # Cursor to the start, new text, and whatever is left of the old one wiped away.
-    out.write(f"\r{line}\x1b[K" if live else line + "\n")
-    out.flush()

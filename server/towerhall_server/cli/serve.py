@@ -1,10 +1,7 @@
 """`towerhall serve`: run the service."""
 
 import argparse
-import asyncio
-import logging
 import os
-import sys
 from typing import Any
 
 from towerhall_server.cli.errors import UsageError
@@ -48,19 +45,17 @@ def add_parser(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     # The server's own parts are imported only by those who serve: the other commands start faster.
-    import uvloop  # noqa: PLC0415
+    import uvloop
 
-    from towerhall_server.app import serve  # noqa: PLC0415
-    from towerhall_server.cli.logs import set_up_logs  # noqa: PLC0415
-    from towerhall_server.eventlog.batch import StoreError  # noqa: PLC0415
-    from towerhall_server.eventlog.embedded import EngineError  # noqa: PLC0415
-    from towerhall_server.eventlog.store import UnfitStoreError  # noqa: PLC0415
-    from towerhall_server.settings import SettingsError, read_settings  # noqa: PLC0415
+    from towerhall_server.app import serve
+    from towerhall_server.cli.logs import set_up_logs
+    from towerhall_server.eventlog.batch import StoreError
+    from towerhall_server.eventlog.embedded import EngineError
+    from towerhall_server.eventlog.store import UnfitStoreError
+    from towerhall_server.settings import SettingsError, read_settings
 
     try:
-        settings = read_settings(
-            os.environ, {name: getattr(arguments, name) for name in FLAGS}
-        )
+        settings = read_settings(os.environ, {name: getattr(arguments, name) for name in FLAGS})
         set_up_logs(settings.log_format, settings.log_level)
         uvloop.run(serve(settings, _announce))
     except (SettingsError, EngineError, UnfitStoreError, StoreError) as error:

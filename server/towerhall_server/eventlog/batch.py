@@ -65,10 +65,14 @@ class Batch:
             while self._calls:
                 calls, self._calls = self._calls, []
                 futures, self._futures = self._futures, []
-                for future, answer in zip(futures, await self.call_all(calls), strict=True):
+                try:
+                    answers = await self.call_all(calls)
+                except Exception as error:  # noqa: BLE001 - every caller has to know of a fault here
+                    answers = [error] * len(calls)
+                for future, answer in zip(futures, answers, strict=True):
                     if future.done():
                         continue
-                    if isinstance(answer, StoreError):
+                    if isinstance(answer, Exception):
                         future.set_exception(answer)
                     else:
                         future.set_result(answer)

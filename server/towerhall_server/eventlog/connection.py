@@ -19,7 +19,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 from hiredis import Reader
@@ -69,8 +69,8 @@ class Wire(asyncio.Protocol):
         self._listener: asyncio.Future[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type checker
-        self._transport = transport
+        # uvloop's transports behave like asyncio's, but are not of their class.
+        self._transport = cast(asyncio.Transport, transport)
 
     def ask(self, commands: bytes, count: int) -> asyncio.Future[list[Any]]:
         """Send packed commands; the future holds an answer or an exception for each of them."""

@@ -113,6 +113,10 @@ class EventLog:
         """Wait for what is on its way to the store, and part from it."""
         await self._batch.close()
 
+    async def ping(self) -> None:
+        """`StoreError` unless the store answers."""
+        await self._batch.call(Call(packed("PING")))
+
     async def append(self, wanted: Append) -> Answer:
         """Try once. `StoreError` means that the answer is unknown: try again as it is."""
         before, stamps = wanted.before, wanted.stamps

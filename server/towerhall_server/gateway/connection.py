@@ -33,11 +33,12 @@ from towerhall_server.gateway.outbox import Outbox
 from towerhall_server.gateway.session import HangUp, Session, Tell, error
 from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.gateway.tokens import TokenProblem, Tokens
-from towerhall_server.room.actor import Command, Join, Resync, RoomActor
+from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import BACKLOG, message_of, say
 from towerhall_server.room.directory import Directory, PoisonedRoomError, is_code
 from towerhall_server.room.gate import may_enter
 from towerhall_server.room.history import page
+from towerhall_server.room.inbox import Command, Join, Resync
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import Person
 from towerhall_server.room.view import view_class

@@ -42,8 +42,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     chat: Rate = Rate(1, 5)
     bad_messages: Rate = Rate(1, 10)
     """The error budget: the connection of whoever exceeds it is closed."""
-    sockets_per_ip: int = 64
-    sockets_per_identity: int = 16
+    sockets_per_ip: int = 256
+    sockets_per_identity: int = 32
     spectators_per_room: int = 200
     rooms_per_identity: Rate = Rate(20 / 3600, 20)
     guests_per_ip: Rate = Rate(30 / 60, 30)

@@ -21,8 +21,9 @@ from typing import Final, Literal
 NAME_GRAPHEMES_MAX: Final = 24
 NAME_BYTES_MAX: Final = 96
 CHAT_CHARACTERS_MAX: Final = 300
-RAW_CHARACTERS_MAX: Final = 1024
-"""Longer text is refused unread, whatever would be left of it."""
+# Longer text is refused unread, whatever would be left of it: one character can stand for 18.
+NAME_RAW_MAX: Final = 256
+CHAT_RAW_MAX: Final = 1024
 MARKS_MAX: Final = 4
 
 EMOJI_STYLE: Final = "\ufe0f"
@@ -37,7 +38,7 @@ REGIONAL_INDICATORS: Final = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 def clean_name(text: str) -> str | None:
     """The name as everybody will see it, or None if it is no name."""
     # Compatibility forms too: look-alikes such as full-width letters become the ordinary ones.
-    name = _clean(text, "NFKC")
+    name = _clean(text, "NFKC") if len(text) <= NAME_RAW_MAX else None
     if name is None or graphemes(name) > NAME_GRAPHEMES_MAX:
         return None
     return name if len(name.encode()) <= NAME_BYTES_MAX else None
@@ -46,7 +47,7 @@ def clean_name(text: str) -> str | None:
 def clean_chat(text: str) -> str | None:
     """The line of chat as everybody will see it, or None if it is empty or too long."""
     # Only canonical forms: in a sentence, ½ and x² mean what they look like.
-    line = _clean(text, "NFC")
+    line = _clean(text, "NFC") if len(text) <= CHAT_RAW_MAX else None
     return line if line is not None and len(line) <= CHAT_CHARACTERS_MAX else None
 
 
@@ -62,8 +63,8 @@ def graphemes(text: str) -> int:
     for char in text:
         second_half = half_flag and char in REGIONAL_INDICATORS
         half_flag = char in REGIONAL_INDICATORS and not second_half
-        belongs = char in SKIN_TONES or unicodedata.category(char)[0] == "M"
-        if not (belongs or second_half):
+        extends = char in SKIN_TONES or unicodedata.category(char)[0] == "M"
+        if not (second_half or (extends and count)):
             count += 1
     return count
 
@@ -74,8 +75,6 @@ def _clean(text: str, form: Literal["NFC", "NFKC"]) -> str | None:
     Removing a character can bring two together that compose, and composing can leave something to
     remove: so until nothing changes. Every round but the first and the last removes something.
     """
-    if len(text) > RAW_CHARACTERS_MAX:
-        return None
     while (cleaned := _visible(unicodedata.normalize(form, text))) != text:
         text = cleaned
     return text or None

@@ -42,8 +42,8 @@ class Origins:
             origin = _origin(entry)
             if origin is None:
                 raise ValueError(
-                    f"{entry!r} is no origin; write scheme://host or scheme://host:port, without"
-                    " a path and with the host in ASCII"
+                    f"{entry!r} is no origin; write it like https://play.example.org or"
+                    " http://localhost:3000, without a path and with the host in ASCII"
                 )
             self._listed.add(origin)
 

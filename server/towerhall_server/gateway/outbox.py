@@ -33,11 +33,17 @@ class Wire(Protocol):
     def write_frame(self, frame: bytes) -> None: ...
 
 
+class Timer(Protocol):
+    """Something that will be done later, unless it is cancelled."""
+
+    def cancel(self) -> None: ...
+
+
 class Timers(Protocol):
     """What an outbox needs of an event loop."""
 
     def time(self) -> float: ...
-    def call_later(self, delay: float, callback: Callable[[], Any]) -> asyncio.TimerHandle: ...
+    def call_later(self, delay: float, callback: Callable[[], Any], /) -> Timer: ...
 
 
 class Outbox:
@@ -73,8 +79,8 @@ class Outbox:
         self._resync = resync
         self._too_slow = too_slow
         self._limit_bytes = limit_bytes
-        self._timers = asyncio.get_running_loop() if timers is None else timers
-        self._lag_timer: asyncio.TimerHandle | None = None
+        self._timers: Timers = asyncio.get_running_loop() if timers is None else timers
+        self._lag_timer: Timer | None = None
         self._relapse_until = 0.0
         self.state: Literal["flowing", "lagging", "resyncing", "given up"] = "flowing"
 

@@ -30,7 +30,7 @@ from towerhall_server.room.core import Plan
 from towerhall_server.room.directory import PoisonedRoomError, is_code
 from towerhall_server.room.events import Settings, base64url
 from towerhall_server.room.gate import key_hash, may_enter
-from towerhall_server.room.record import RecordNotReady, record_of
+from towerhall_server.room.record import RecordNotReadyError, record_of
 from towerhall_server.room.view import describe
 
 KEY_BYTES: Final = 12
@@ -146,7 +146,7 @@ class Routes:
             found = await record_of(node.log, code, node.games)
         except StoreError:
             raise RefusedError("store_unavailable") from None
-        except RecordNotReady:
+        except RecordNotReadyError:
             raise RefusedError("record_not_ready") from None
         if found is None:
             raise RefusedError("room_gone")

@@ -164,7 +164,7 @@ class RoomSocket(WebSocketsSansIOProtocol):
         """Gap: every ping is answered, however many come and whether or not the peer reads."""
         if self._is_flood() or self.close_sent or self.backlog() > LOW_WATER:
             self.conn.data_to_send()  # thrown away: RFC 6455, 5.5.3 asks for the latest pong only
-        else:
+        elif not self.conn.eof_sent:  # else the pong goes out with the close that came behind it
             super().handle_ping()
 
     def handle_pong(self, event: Frame) -> None:
@@ -205,10 +205,10 @@ class RoomSocket(WebSocketsSansIOProtocol):
             self.transport.abort()
             return
         self.transport.write(b"".join(self.conn.data_to_send()))
-        if self.transport.can_write_eof():
+        try:
             self.transport.write_eof()
             self._resume_reading()  # to see the peer leave
-        else:
+        except (NotImplementedError, OSError):  # TLS has no half-closing; the peer may be gone
             self.transport.close()
         self._abort_soon()
 

@@ -23,16 +23,12 @@ import asyncio
 import logging
 import os
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
-
-import msgspec
+from typing import Any, Final
 
 from towerhall_protocol.errors import HINTS, hint
 from towerhall_protocol.messages import (
     ClientCommand,
-    Cursor,
     ServerAccepted,
-    ServerChat,
     ServerDuplicate,
     ServerRejected,
 )
@@ -51,6 +47,7 @@ from towerhall_server.room import core
 from towerhall_server.room.core import Due, Step
 from towerhall_server.room.events import Cause
 from towerhall_server.room.follower import Follower, RoomGoneError
+from towerhall_server.room.inbox import Command, Doubt, Item, Join, News, Resync, TimeIsUp
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.state import Done, Overtaken, look_up
 from towerhall_server.room.viewer import Viewer
@@ -65,41 +62,6 @@ NEAR_MS: Final = 60_000
 GRACE_MS: Final = 400
 """How long nodes that did not append last leave it to the one that did, times their rank."""
 RANKS: Final = 4
-
-
-class Command(msgspec.Struct, frozen=True):
-    viewer: Viewer
-    asked: ClientCommand
-
-
-class Join(msgspec.Struct, frozen=True):
-    viewer: Viewer
-    cursor: Cursor | None
-    lines: tuple[ServerChat, ...] = ()
-    """Of chat, to be shown after the welcome."""
-
-
-class Resync(msgspec.Struct, frozen=True):
-    """A viewer was too slow and starts again from a snapshot."""
-
-    viewer: Viewer
-
-
-class News(msgspec.Struct, frozen=True):
-    """Somebody has appended an entry."""
-
-    entry: Entry
-
-
-class Doubt(msgspec.Struct, frozen=True):
-    """News may have been missed."""
-
-
-class TimeIsUp(msgspec.Struct, frozen=True):
-    """What the room wanted to do by itself may be due."""
-
-
-Item: TypeAlias = Command | Join | Resync | News | Doubt | TimeIsUp
 
 
 class RoomActor:

@@ -5,11 +5,11 @@ never moved or removed; a new one comes last and has a default; a changed event 
 What happens inside the game is the game's own business: a commit carries its events unread.
 """
 
-from base64 import urlsafe_b64encode
 from typing import Any, TypeAlias
 
 import msgspec
 
+from towerhall_protocol.commands import base64url as base64url
 from towerhall_server.game import AnyGame
 
 
@@ -169,11 +169,6 @@ def facts(event: RoomEvent) -> tuple[object, ...]:
     """What everybody may know of the event, as plain data."""
     kind = type(event)
     return (_NAMES[kind], *(_plain(getattr(event, name)) for name in PUBLIC_FIELDS[kind]))
-
-
-def base64url(data: bytes) -> str:
-    """Bytes as they travel: JSON has no others."""
-    return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def _plain(value: object) -> object:

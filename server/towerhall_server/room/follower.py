@@ -174,8 +174,9 @@ class Follower:
 
     async def remove(self) -> None:
         """End the room: what is over stays as a record, everything else goes."""
-        if self.room.table.result is not None:
-            await keep_record(self._node.log, self.code, self._node.games, self._node.keep_days)
+        node = self._node
+        if self.room.table.result is not None and node.keep_days:
+            await self._insist(lambda: keep_record(node.log, self.code, node.games, node.keep_days))
         answer = await self._insist(lambda: self._node.log.remove(self.code, self.replica.point))
         if isinstance(answer, Conflict):
             await self.catch_up()

@@ -1,0 +1,269 @@
+"""A place at a table: the room as this client sees it, and everything that it may do there.
+
+`connect` keeps the place over any number of breaks. Commands are answered or refused in the end,
+however often the connection broke in between; whoever waits for an answer just waits longer.
+"""
+
+import asyncio
+import secrets
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final
+from weakref import WeakSet
+
+import msgspec
+
+from towerhall_client.errors import RefusedError, TableClosedError
+from towerhall_client.history import History
+from towerhall_client.line import Address, Disconnected, Happening, Line
+from towerhall_client.retry import Retry
+from towerhall_protocol import codec, commands
+from towerhall_protocol import happenings as h
+from towerhall_protocol.document import Document
+from towerhall_protocol.level import MSGPACK
+from towerhall_protocol.messages import ClientChat, ClientCommand, ServerFrame
+from towerhall_protocol.offers import Offer
+from towerhall_protocol.replay import Replay
+
+__all__ = ["Answer", "Disconnected", "Happening", "Table", "connect"]
+
+PING_SECONDS: Final = 10.0
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A command was done in that commit; a dry run (`seq` 0) would have this effect."""
+
+    n: int
+    seq: int = 0
+    effect: Document = {}
+
+
+@asynccontextmanager
+async def connect(
+    url: str,
+    code: str,
+    token: str,
+    *,
+    key: str = "",
+    origin: str = "",
+    subprotocol: str = MSGPACK,
+    keep_frames: bool = False,
+    retry: Retry | None = None,
+    ping_seconds: float = PING_SECONDS,
+    random_bytes: Callable[[int], bytes] = secrets.token_bytes,
+) -> AsyncIterator["Table"]:
+    """The table of that room, from the first welcome on. `TableClosedError` if there is none."""
+    table = Table(
+        Address(url, code, token, key, subprotocol),
+        Replay(random_bytes, origin=origin, keep_frames=keep_frames),
+        retry or Retry(),
+        ping_seconds,
+    )
+    task = asyncio.create_task(table.run(), name=f"table {code}")
+    try:
+        await table.entered()
+        yield table
+    finally:
+        task.cancel()
+        await asyncio.wait((task,))
+        if not task.cancelled():
+            task.result()
+
+
+class Table:
+    """What one client sees of a room, and what it can do there."""
+
+    def __init__(self, address: Address, replay: Replay, retry: Retry, ping_seconds: float) -> None:
+        self.code = address.code
+        self.replay = replay
+        """Everything that is known: `online`, `watchers`, `paused`, `view_at` and more."""
+        self._line = Line(address, replay, self._happened, retry, ping_seconds)
+        self._answers: dict[int, asyncio.Future[Answer]] = {}
+        self._history = History(self._line, self._line_is_up, retry.sleep)
+        self._listeners: WeakSet[_Listener] = WeakSet()
+        self._change = asyncio.Event()
+        self._closed: TableClosedError | None = None
+
+    # What is there
+
+    @property
+    def view(self) -> Document:
+        return self.replay.view
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """What this seat may do now; nothing while it is not its turn."""
+        return self.replay.offers
+
+    @property
+    def seat(self) -> int | None:
+        return self.replay.seat
+
+    @property
+    def seq(self) -> int:
+        return self.replay.seq
+
+    @property
+    def status(self) -> str:
+        """`waiting`, `sealed`, `playing` or `over`."""
+        room = self.view.get("room")
+        return str(room.get("status", "")) if isinstance(room, dict) else ""
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the connection stands at this moment."""
+        return self._line.up
+
+    # Waiting
+
+    def __aiter__(self) -> AsyncIterator[Happening]:
+        """Everything that happens from now on."""
+        listener = _Listener(self)
+        self._listeners.add(listener)
+        return listener
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until the condition, which is looked at whenever something happens, holds."""
+        while not condition():
+            if self._closed is not None:
+                raise self._closed
+            await self._change.wait()
+
+    async def entered(self) -> None:
+        """Wait until the room has welcomed this client for the first time."""
+        await self.until(lambda: self._line.entered)
+
+    async def turn(self) -> tuple[Offer, ...]:
+        """Wait for this seat's turn: its offers, or nothing when the game is over."""
+        await self.until(lambda: self.offers or self.status == "over")
+        return self.offers
+
+    # Doing
+
+    async def choose(self, command: Mapping[str, Any]) -> Answer:
+        """Do one of the offered commands. `RefusedError` if the rules are against it."""
+        return await self._game_command(command, dry=False)
+
+    async def dry(self, command: Mapping[str, Any]) -> Answer:
+        """Ask what a command would lead to, without doing it."""
+        return await self._game_command(command, dry=True)
+
+    async def sit(self, seat: int | None = None) -> Answer:
+        """Take a seat: that one, or the lowest that is free."""
+        return await self._ask(lambda: self.replay.sit(seat))
+
+    async def stand(self) -> Answer:
+        return await self._ask(lambda: self.replay.command(commands.stand()))
+
+    async def ready(self, *, is_ready: bool = True) -> Answer:
+        return await self._ask(lambda: self.replay.ready(is_ready=is_ready))
+
+    async def start(self) -> Answer:
+        return await self._ask(lambda: self.replay.command(commands.start()))
+
+    async def add_bot(self, level: str, seat: int | None = None) -> Answer:
+        return await self._ask(lambda: self.replay.command(commands.add_bot(level, seat)))
+
+    async def remove_bot(self, seat: int) -> Answer:
+        return await self._ask(lambda: self.replay.command(commands.remove_bot(seat)))
+
+    async def chat(self, text: str) -> None:
+        """Say something to everybody here. It has been heard when it comes back as `ChatSaid`."""
+        await self._line_is_up()
+        self._line.post(ClientChat(text))
+
+    async def history(self, first: int = 1, last: int | None = None) -> tuple[ServerFrame, ...]:
+        """The frames of that range, both ends included; up to now if no end is given."""
+        return await self._history.frames(first, self.seq if last is None else last)
+
+    async def _line_is_up(self) -> None:
+        await self.until(lambda: self.is_up)
+
+    async def _game_command(self, command: Mapping[str, Any], *, dry: bool) -> Answer:
+        codec.encode(command)  # here, where whoever made it can see what is wrong with it
+        tag = self.replay.tag
+
+        def make() -> ClientCommand:
+            # It waited for others to be answered, and meanwhile the game went on.
+            if self.replay.tag != tag:
+                raise RefusedError("stale", "the decision has passed")
+            return self.replay.command(command, dry=dry)
+
+        return await self._ask(make)
+
+    async def _ask(self, make: Callable[[], ClientCommand]) -> Answer:
+        await self.until(lambda: not self.replay.is_full)
+        if self._closed is not None:
+            raise self._closed
+        command = make()
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._answers[command.n] = answer
+        self._line.post(command)
+        try:
+            return await answer
+        finally:
+            self._answers.pop(command.n, None)
+
+    # What happens
+
+    async def run(self) -> None:
+        """Keep the line up; when it is down for good, everybody who waits is told."""
+        try:
+            await self._line.keep()
+        except TableClosedError as error:
+            self._end(error)
+        except BaseException:
+            self._end(TableClosedError("done", "this client has left"))
+            raise
+        finally:
+            await self._line.close()
+
+    def _end(self, error: TableClosedError) -> None:
+        self._closed = error
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(error)
+        self._history.end(error)
+        self._changed()
+
+    def _happened(self, happening: Happening) -> None:
+        match happening:
+            case h.Answered(n, seq):
+                self._answer(n, Answer(n, seq))
+            case h.DryAnswered(n, effect):
+                self._answer(n, Answer(n, 0, effect))
+            case h.Rejected(n, code, rule, params, hint):
+                self._answer(n, RefusedError(code, hint, rule, params))
+        self._history.happened(happening)
+        for listener in self._listeners:
+            listener.queue.append(happening)
+        self._changed()
+
+    def _answer(self, n: int, answer: Answer | RefusedError) -> None:
+        future = self._answers.get(n)
+        if future is None or future.done():
+            return
+        if isinstance(answer, RefusedError):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)
+
+    def _changed(self) -> None:
+        self._change.set()
+        self._change = asyncio.Event()
+
+
+class _Listener:
+    """One reader of happenings. It is forgotten when its reader forgets it."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.queue: deque[Happening] = deque()
+
+    def __aiter__(self) -> "_Listener":
+        return self
+
+    async def __anext__(self) -> Happening:
+        await self._table.until(lambda: self.queue)
+        return self.queue.popleft()

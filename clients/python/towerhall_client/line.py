@@ -1,0 +1,261 @@
+"""A line to a room that is kept up: connect, greet, listen; after a break, connect again.
+
+What comes is given to the client core and its happenings to whoever listens; what is posted goes
+out in order. The line owns the socket and nothing else: all that must survive a break is in the
+`Replay`, and what is posted while there is no welcome is not kept here: commands are sent again
+from the replay, everything else is asked for anew.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import TypeAlias
+from urllib.parse import quote, urlsplit
+
+import msgspec
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
+from websockets.typing import Subprotocol
+
+from towerhall_client.errors import TableClosedError
+from towerhall_client.http import refusal
+from towerhall_client.retry import Backoff, Retry, may_ask_again, may_return
+from towerhall_protocol import codec
+from towerhall_protocol import happenings as h
+from towerhall_protocol.errors import BY_NUMBER
+from towerhall_protocol.level import MSGPACK
+from towerhall_protocol.messages import ClientCommand, ClientMessage, ServerMessage
+from towerhall_protocol.replay import Replay
+from towerhall_protocol.wire import read_server
+
+logger = logging.getLogger(__name__)
+
+CLOSE_SECONDS = 2.0
+WELCOME_SECONDS = 15.0
+NO_CLOSE = 1006
+"""Stands for a connection that broke without a word."""
+
+
+class Address(msgspec.Struct, frozen=True):
+    """Which room, and as whom."""
+
+    url: str
+    code: str
+    token: str
+    key: str = ""
+    subprotocol: str = MSGPACK
+
+    @property
+    def socket_url(self) -> str:
+        parts = urlsplit(self.url)
+        scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
+        path = f"{parts.path.rstrip('/')}/v1/rooms/{quote(self.code, safe='')}"
+        return parts._replace(scheme=scheme, path=path, query="", fragment="").geturl()
+
+
+class Disconnected(msgspec.Struct, frozen=True):
+    """The line broke, and is tried again after a while."""
+
+    reason: str
+    retry_seconds: float
+
+
+Happening: TypeAlias = h.Happening | Disconnected
+
+
+class _Break(msgspec.Struct, frozen=True):
+    """How a connection ended."""
+
+    code: str
+    hint: str
+    may_return: bool
+    wait_seconds: float = 0.0
+
+
+class Line:
+    """One client's line to one room."""
+
+    def __init__(
+        self,
+        address: Address,
+        replay: Replay,
+        tell: Callable[[Happening], None],
+        retry: Retry,
+        ping_seconds: float,
+    ) -> None:
+        self._address = address
+        self._replay = replay
+        self._tell = tell
+        self._retry = retry
+        self._ping_seconds = ping_seconds
+        self._backoff = Backoff(retry)
+        self._outgoing: deque[ClientMessage] = deque()
+        self._posted = asyncio.Event()
+        self._error: h.ErrorCame | None = None
+        self._go: asyncio.Task[None] | None = None
+        self.up = False
+        """Whether the room has welcomed us on a connection that still stands."""
+        self.entered = False
+        """Whether it ever has."""
+
+    def post(self, message: ClientMessage) -> None:
+        """Send it on this connection, after what was posted before. Lost if there is none."""
+        if self.up:
+            self._outgoing.append(message)
+            self._posted.set()
+
+    async def keep(self) -> None:
+        """Keep the line up until cancelled; `TableClosedError` when it may not be any more."""
+        waited = 0.0
+        while True:
+            end = await self._one_connection()
+            if not end.may_return:
+                raise TableClosedError(end.code, end.hint)
+            if self._go is not None:
+                # The moment was drawn when the server said go, so it is awaited, not drawn again.
+                self._tell(Disconnected(end.code, 0.0))
+                await self._go
+                self._go = None
+                continue
+            seconds = self._backoff.next_seconds(end.wait_seconds)
+            waited = 0.0 if self.entered else waited + seconds
+            if waited > self._retry.patience_seconds:
+                raise TableClosedError(end.code, end.hint)
+            logger.info("room %s: %s, again in %.1f s", self._address.code, end.code, seconds)
+            self._tell(Disconnected(end.code, seconds))
+            await self._retry.sleep(seconds)
+
+    async def _one_connection(self) -> _Break:
+        self._error = None
+        address = self._address
+        try:
+            async with connect(
+                address.socket_url,
+                subprotocols=[Subprotocol(address.subprotocol)],
+                compression=None,
+                proxy=None,
+                close_timeout=CLOSE_SECONDS,
+                max_size=codec.FROM_SERVER.message_bytes,
+            ) as socket:
+                return await self._talk(socket)
+        except InvalidStatus as error:
+            response = error.response
+            told = refusal(response.status_code, bytes(response.body or b""))
+            wait = _seconds(told.params.get("retry_ms"))
+            return _Break(told.code, told.hint, may_ask_again(response.status_code), wait)
+        except InvalidURI as error:
+            return _Break("bad_address", str(error), False)
+        except (OSError, TimeoutError, InvalidHandshake, EOFError) as error:
+            return _Break("unreachable", str(error) or type(error).__name__, True)
+
+    async def _talk(self, socket: ClientConnection) -> _Break:
+        if socket.subprotocol != self._address.subprotocol:
+            return _Break("bad_answer", "this is no room of a Towerhall service", False)
+        self._outgoing.clear()
+        hello = self._replay.hello(self._address.token, self._address.key)
+        helpers = (
+            asyncio.create_task(self._write(socket)),
+            asyncio.create_task(self._ping()),
+        )
+        try:
+            await socket.send(self._packed(hello))
+            while True:
+                async with asyncio.timeout(None if self.up else WELCOME_SECONDS):
+                    data = await socket.recv()
+                fault = self._take(socket, data)
+                if fault is not None:
+                    return _Break("server_fault", fault, True)
+        except codec.CodecError as error:
+            return _Break("server_fault", f"the server sent nonsense: {error}", True)
+        except ConnectionClosed as closed:
+            return self._end(closed)
+        except asyncio.CancelledError:
+            # Leaving is no fault, which is what the socket would otherwise make of it.
+            await socket.close()
+            raise
+        finally:
+            self.up = False
+            for helper in helpers:
+                helper.cancel()
+            await asyncio.gather(*helpers, return_exceptions=True)
+
+    def _take(self, socket: ClientConnection, data: str | bytes) -> str | None:
+        """One message; the reason if it was a fault."""
+        self._error = None
+        message = self._unpacked(data)
+        happenings = () if message is None else self._replay.receive(message)
+        for happening in happenings:
+            match happening:
+                case h.Synced() | h.Reset():
+                    self.up = self.entered = True
+                    others = [each for each in self._outgoing if type(each) is not ClientCommand]
+                    self._outgoing = deque((*self._replay.resend(), *others))
+                    self._posted.set()
+                case h.PongCame():
+                    self._backoff.reset()
+                case h.ErrorCame():
+                    self._error = happening
+                case h.MustGo(within_ms):
+                    if self._go is None:
+                        self._go = asyncio.create_task(self._leave(socket, within_ms))
+                case h.Faulted(reason):
+                    return reason
+            self._tell(happening)
+        opening = self._replay.opening()
+        if opening is not None:
+            self.post(opening)
+        return None
+
+    async def _write(self, socket: ClientConnection) -> None:
+        while True:
+            await self._posted.wait()
+            while self._outgoing:
+                await socket.send(self._packed(self._outgoing.popleft()))
+            self._posted.clear()
+
+    async def _ping(self) -> None:
+        while True:
+            await asyncio.sleep(self._ping_seconds)
+            self.post(self._replay.ping())
+
+    async def _leave(self, socket: ClientConnection, within_ms: int) -> None:
+        await self._retry.sleep(self._retry.chance() * within_ms / 1000)
+        await socket.close()
+
+    def _end(self, closed: ConnectionClosed) -> _Break:
+        """What the close code says, and the error that came just before it."""
+        number = NO_CLOSE if closed.rcvd is None else closed.rcvd.code
+        # What this side closed, because it was told to go or heard nothing, it may open again.
+        ours = closed.sent is not None and not closed.rcvd_then_sent
+        back = ours or may_return(number)
+        if self._error is not None:
+            wait = _seconds(self._error.params.get("retry_ms"))
+            return _Break(self._error.code, self._error.hint, back, wait)
+        name = closed.rcvd.reason if closed.rcvd is not None else ""
+        meaning = BY_NUMBER[number].meaning if number in BY_NUMBER else "the connection broke"
+        return _Break(name or f"closed_{number}", meaning, back)
+
+    def _packed(self, message: ClientMessage) -> str | bytes:
+        if self._address.subprotocol == MSGPACK:
+            return codec.encode(message)
+        return codec.encode_json(message)
+
+    def _unpacked(self, data: str | bytes) -> ServerMessage | None:
+        if self._address.subprotocol == MSGPACK:
+            if isinstance(data, str):
+                raise codec.CodecError("wrong_frame_type", "text")
+            return read_server(codec.decode(data, codec.FROM_SERVER))
+        if isinstance(data, bytes):
+            raise codec.CodecError("wrong_frame_type", "binary")
+        return read_server(codec.decode_json(data, codec.FROM_SERVER))
+
+    async def close(self) -> None:
+        """Forget a departure that was planned."""
+        if self._go is not None:
+            self._go.cancel()
+            await asyncio.wait((self._go,))
+
+
+def _seconds(retry_ms: object) -> float:
+    return retry_ms / 1000 if isinstance(retry_ms, int) else 0.0

@@ -1,0 +1,210 @@
+"""The player in a terminal: lines in, lines out.
+
+It plays any game, for it shows documents and picks from offers. It knows nothing of terminals:
+lines come from wherever the caller reads them, and go to wherever it prints them, so that a pipe or
+a test plays as well as a person does.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from itertools import islice
+from typing import Final
+
+from towerhall_client.connection import Answer, Happening, Table
+from towerhall_client.errors import RefusedError, ServiceError, TableClosedError
+from towerhall_client.line import Disconnected
+from towerhall_client.text import command_line, fact_line, find_command, offer_line, view_lines
+from towerhall_protocol import happenings as h
+from towerhall_protocol.offers import Offer
+
+MOST_LISTED: Final = 60
+HELP: Final = (
+    "bid 3      give an offered command; #5 gives the fifth of them",
+    "try bid 3  ask what it would lead to",
+    "offers     list what you may do now",
+    "view       show everything there is to see",
+    "history    tell what happened so far",
+    "say TEXT   speak to everybody here",
+    "sit, sit 2, stand, ready, start, bot LEVEL",
+    "quit       leave; your seat stays yours",
+)
+
+
+async def play(
+    table: Table,
+    lines: AsyncIterator[str],
+    out: Callable[[str], None],
+    *,
+    patient: bool = False,
+) -> None:
+    """Play until `quit`, the end of the lines, or the end of the connection.
+
+    A patient player, as is right for pipes, waits for its turn when a line gives a command of the
+    game too early, and leaves when the game is over.
+    """
+    player = _Player(table, out, patient)
+    player.greet()
+    tasks = {asyncio.create_task(player.tell()), asyncio.create_task(player.obey(lines))}
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    try:
+        for task in done:
+            task.result()
+    except TableClosedError as error:
+        player.say(f"closed: {error}")
+
+
+class _Player:
+    def __init__(self, table: Table, out: Callable[[str], None], patient: bool) -> None:
+        self._table = table
+        self._out = out
+        self._patient = patient
+        # From here on nothing that happens is missed.
+        self._happenings = aiter(table)
+
+    def say(self, line: str) -> None:
+        # Names and chat are other people's: they must not steer a terminal.
+        self._out("".join(mark if mark.isprintable() else "?" for mark in line))
+
+    def greet(self) -> None:
+        table = self._table
+        place = "watching" if table.seat is None else f"seat {table.seat}"
+        self.say(f"room {table.code}, {table.status}; you are {table.replay.name}, {place}")
+        if table.offers:
+            self._say_offers(table.offers)
+
+    async def tell(self) -> None:
+        """Say what happens, as it happens."""
+        async for happening in self._happenings:
+            for line in _told(happening):
+                self.say(line)
+            if isinstance(happening, h.OffersCame):
+                self._say_offers(happening.offers)
+
+    async def obey(self, lines: AsyncIterator[str]) -> None:
+        """Do what the lines say, one after the other."""
+        async for line in lines:
+            words = line.split()
+            if words == ["quit"]:
+                return
+            if words and not await self._do(words):
+                return
+
+    async def _do(self, words: list[str]) -> bool:
+        """One line; whether to go on."""
+        try:
+            if find_command(" ".join(words), self._table.offers) is None:
+                known = self._words().get(words[0])
+                if known is not None:
+                    await known(words[1:])
+                    return True
+            return await self._choose(words)
+        except RefusedError as error:
+            where = f" ({error.rule})" if error.rule else ""
+            self.say(f"refused: {error}{where}")
+        except ServiceError as error:
+            self.say(f"not granted: {error}")
+        return True
+
+    async def _choose(self, words: list[str]) -> bool:
+        table = self._table
+        offers = await table.turn() if self._patient else table.offers
+        command = find_command(" ".join(words), offers)
+        if command is not None:
+            await table.choose(command)
+        elif offers:
+            self.say(f"{' '.join(words)} is not offered; ? helps")
+        elif table.status == "over":
+            self.say("the game is over")
+        else:
+            self.say("it is not your turn; ? helps")
+        return not self._patient or table.status != "over"
+
+    def _words(self) -> dict[str, Callable[[list[str]], Awaitable[object]]]:
+        return {
+            "?": self._help,
+            "help": self._help,
+            "offers": self._offers,
+            "view": self._view,
+            "history": self._history,
+            "try": self._try,
+            "say": lambda words: self._table.chat(" ".join(words)),
+            "sit": lambda words: self._table.sit(_number(words)),
+            "stand": lambda words: self._table.stand(),
+            "ready": lambda words: self._table.ready(),
+            "start": lambda words: self._table.start(),
+            "bot": self._bot,
+        }
+
+    async def _help(self, words: list[str]) -> None:
+        for line in HELP:
+            self.say(line)
+
+    async def _offers(self, words: list[str]) -> None:
+        pairs = [pair for offer in self._table.offers for pair in offer.with_effects()]
+        if not pairs:
+            self.say("nothing is offered now")
+        for number, (command, effect) in enumerate(islice(pairs, MOST_LISTED), start=1):
+            self.say(f"#{number} {command_line(command, effect)}")
+        if len(pairs) > MOST_LISTED:
+            self.say(f"and so on to #{len(pairs)}")
+
+    async def _view(self, words: list[str]) -> None:
+        for line in view_lines(self._table.view):
+            self.say(line)
+
+    async def _history(self, words: list[str]) -> None:
+        for frame in await self._table.history():
+            for fact in frame.facts:
+                self.say(f"{frame.seq} {fact_line(fact)}")
+
+    async def _try(self, words: list[str]) -> None:
+        command = find_command(" ".join(words), self._table.offers)
+        if command is None:
+            self.say(f"{' '.join(words)} is not offered")
+            return
+        answer = await self._table.dry(command)
+        self.say(f"it would be done: {command_line(command, answer.effect)}")
+
+    async def _bot(self, words: list[str]) -> Answer:
+        return await self._table.add_bot(words[0] if words else "easy", _number(words[1:]))
+
+    def _say_offers(self, offers: tuple[Offer, ...]) -> None:
+        self.say("your turn: " + " | ".join(map(offer_line, offers)))
+
+
+def _told(happening: Happening) -> Iterator[str]:
+    """What happened, in lines."""
+    match happening:
+        case h.Moved(seq, _, facts):
+            for fact in facts:
+                yield f"{seq} {fact_line(fact)}"
+        case h.Synced(seq, _, lost) | h.Reset(seq, lost):
+            yield f"connected, at {seq}"
+            if lost:
+                yield f"the service lost the last {lost} commits: they have not happened"
+        case h.SeatChanged(seat):
+            yield "you have no seat" if seat is None else f"you have seat {seat}"
+        case h.PresenceChanged(online, watchers):
+            seats = " ".join(map(str, online)) or "nobody"
+            yield f"here: {seats}; watching: {watchers}"
+        case h.ChatSaid(_, name, _, text):
+            yield f"{name}: {text}"
+        case h.Paused(paused):
+            yield "paused: the store does not answer" if paused else "going on"
+        case h.ErrorCame(code, _, hint):
+            yield f"{code}: {hint}"
+        case Disconnected(reason, seconds):
+            yield f"connection lost ({reason}); trying again in {seconds:.1f} s"
+
+
+def _number(words: list[str]) -> int | None:
+    if not words:
+        return None
+    if not words[0].isdecimal():
+        raise RefusedError("bad_command", "a seat is a number")
+    return int(words[0])

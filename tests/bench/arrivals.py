@@ -1,0 +1,99 @@
+"""How a load takes its seats: guests and rooms over HTTP, then sockets, greetings, seats, ready.
+
+Tables are made a few at a time, and none starts its game here.
+"""
+
+import asyncio
+import json
+import secrets
+from http.client import HTTPConnection
+from random import Random
+from typing import Any
+
+import msgspec
+from picows import ws_connect
+
+from tests.bench.players import SEATS, BaselinePlayer, Pacer, Player, Table, TowerhallPlayer
+from towerhall_protocol import commands
+from towerhall_protocol.level import LEVEL, MSGPACK
+from towerhall_protocol.messages import ClientHello, Greeting
+
+AT_ONCE = 20
+GAME = "five_towers"
+READ_BUFFER = 1024
+_encode = msgspec.msgpack.Encoder().encode
+
+
+async def towerhall_tables(pacer: Pacer, address: str, count: int, seed: int) -> list[Table]:
+    """New rooms with four guests each, all ready."""
+    http = HTTPConnection(address)
+    plans = []
+    for number in range(count):
+        tokens = [_post(http, "/v1/guests", {"name": f"Player {seat}"}) for seat in range(SEATS)]
+        wanted = {"game": GAME, "seats": SEATS}
+        room = _post(http, "/v1/rooms", wanted, tokens[0]["token"])
+        plans.append((room["code"], tokens, Random(f"{seed}/{number}")))
+    http.close()
+    tables = []
+    for first in range(0, count, AT_ONCE):
+        some = plans[first : first + AT_ONCE]
+        tables += await asyncio.gather(*(_seated(pacer, address, *plan) for plan in some))
+    return tables
+
+
+async def baseline_tables(pacer: Pacer, address: str, count: int, command: bytes) -> list[Table]:
+    """Four sockets each; there is nothing else to do."""
+    tables = []
+    for number in range(count):
+        table = Table(pacer, Random(number))
+        table.players += [BaselinePlayer(table, seat, command) for seat in range(SEATS)]
+        await asyncio.gather(*(_connect(player, address, str(number)) for player in table.players))
+        tables.append(table)
+    return tables
+
+
+def begin(table: Table) -> None:
+    """Let the first of a table's players start the game, or take the first turn."""
+    host = table.players[0]
+    if isinstance(host, TowerhallPlayer):
+        host.send(host.command(commands.start()))
+    elif isinstance(host, BaselinePlayer):
+        host.take_turn()
+
+
+async def _seated(
+    pacer: Pacer, address: str, code: str, guests: list[dict[str, Any]], chance: Random
+) -> Table:
+    table = Table(pacer, chance)
+    table.seq = 1  # made by the request that made the room
+    players = [TowerhallPlayer(table, seat) for seat in range(SEATS)]
+    table.players += players
+    for player, guest in zip(players, guests, strict=True):
+        await _connect(player, address, code)
+        origin = commands.base64url(secrets.token_bytes(8))
+        player.send(_encode(ClientHello(Greeting(guest["token"], LEVEL, origin))))
+        await player.welcomed
+    for bodies in ([commands.sit(seat) for seat in range(SEATS)], [commands.ready()] * SEATS):
+        for player, body in zip(players, bodies, strict=True):
+            player.send(player.command(body))
+        await table.reaches(table.seq + SEATS)
+    return table
+
+
+async def _connect(player: Player, address: str, code: str) -> None:
+    await ws_connect(
+        lambda: player,
+        f"ws://{address}/v1/rooms/{code}",
+        extra_headers={"Sec-WebSocket-Protocol": MSGPACK},
+        read_buffer_init_size=READ_BUFFER,
+    )
+
+
+def _post(http: HTTPConnection, path: str, body: dict[str, Any], token: str = "") -> dict[str, Any]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    http.request("POST", path, json.dumps(body), headers | {"Content-Type": "application/json"})
+    response = http.getresponse()
+    answer: dict[str, Any] = json.loads(response.read())
+    if response.status != 201:
+        raise RuntimeError(f"POST {path} was answered by {response.status}: {answer}")
+    return answer

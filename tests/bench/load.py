@@ -1,0 +1,258 @@
+"""The load: a process that plays many tables at once, and measures while it does.
+
+It reads a job from standard input and writes what it measured to standard output, both as JSON.
+Each step of a job plays on, either as fast as the server answers (one move under way per room) or
+at a steady total rate, and ends after a number of moves, of which the first are not measured. A
+move is counted, and its time taken, when the frame has arrived at all four sockets. CPU times are
+read at the same moments: the server's, the store's and the load's own.
+
+Tables that end are followed by spare ones, which sit ready; so the number of games under way stays
+the same. Before the first step the games are spread over all their phases. Making tables is never
+part of a measurement.
+"""
+
+import asyncio
+import gc
+import sys
+from collections import deque
+from random import Random
+from time import perf_counter, process_time
+from typing import Literal
+
+import msgspec
+import uvloop
+
+from tests.bench.arrivals import baseline_tables, begin, towerhall_tables
+from tests.bench.players import Player, Table
+from tests.bench.usage import cpu_seconds, rss_bytes
+
+SPREAD = 100
+"""Games are spread over their first so many moves; no game is shorter, few are much longer."""
+OPENING = 10
+"""Seq of the deal: made, four sat, four ready, started."""
+NEVER = 1 << 30
+TICK_SECONDS = 0.001
+
+
+class Step(msgspec.Struct, frozen=True):
+    """Play so many moves, and measure all but the first ones."""
+
+    name: str
+    moves: int
+    warm_up: int
+    rate: int = 0
+    """Moves per second in all rooms together; 0: as fast as the answers come."""
+
+
+class Job(msgspec.Struct, frozen=True):
+    kind: Literal["baseline", "towerhall"]
+    address: str
+    server_pid: int
+    store_pid: int | None
+    rooms: int
+    steps: tuple[Step, ...]
+    spares: int = 0
+    primer: int = 0
+    """Rooms that are there before anything is measured, memory included."""
+    seed: int = 1
+    command: bytes = b""
+    """What a player of the baseline sends."""
+
+
+class Window(msgspec.Struct, frozen=True):
+    """What was measured in one step."""
+
+    name: str
+    moves: int
+    seconds: float
+    server_cpu: float
+    store_cpu: float
+    client_cpu: float
+    latencies_us: tuple[int, ...]
+    """One per move, in ascending order."""
+    late_slots: int
+    """Slots of a steady rate for which no answer was at hand."""
+
+    @property
+    def per_cpu_second(self) -> float:
+        return self.moves / self.server_cpu
+
+    def latency_us(self, share: float) -> int:
+        return self.latencies_us[int(share * (len(self.latencies_us) - 1))]
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    windows: tuple[Window, ...]
+    rss_before: int
+    """Of the server, with the primer's rooms only."""
+    rss_after: int
+    """With all rooms, spread over their games, before the first step."""
+    set_up_seconds: float
+
+
+class _Reading(msgspec.Struct, frozen=True):
+    at: float
+    server: float
+    store: float
+    client: float
+
+
+class Load:
+    """All tables, and when their players answer."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._spares: deque[Table] = deque()
+        self._waiting: deque[tuple[Player, int, bytes]] = deque()
+        self._is_open = False
+        self._moves = 0
+        self._marks: dict[int, asyncio.Future[_Reading]] = {}
+        self._latencies: list[float] = []
+        self._late_slots = 0
+        self._under_way = 0
+        self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    # What tables tell
+
+    def offered(self, player: Player, seq: int, answer: bytes) -> None:
+        if self._is_open and seq < player.table.hold_at:
+            self._give(player, seq, answer)
+        else:
+            self._waiting.append((player, seq, answer))
+
+    def completed(self, sent_at: float) -> None:
+        self._latencies.append(perf_counter() - sent_at)
+        self._under_way -= 1
+        self._moves += 1
+        mark = self._marks.pop(self._moves, None)
+        if mark is not None:
+            mark.set_result(self._read())
+
+    def over(self, table: Table) -> None:
+        if self._spares:
+            spare = self._spares.popleft()
+            spare.hold_at = NEVER
+            begin(spare)
+        else:
+            self.fail("a game ended and there was no spare table: the job needs more of them")
+
+    def fail(self, why: str) -> None:
+        if not self._failed.done():
+            self._failed.set_exception(RuntimeError(why))
+
+    # What the job wants
+
+    async def run(self) -> Outcome:
+        work = asyncio.ensure_future(self._work())
+        await asyncio.wait((work, self._failed), return_when=asyncio.FIRST_COMPLETED)
+        if self._failed.done():
+            work.cancel()
+            await self._failed
+        return await work
+
+    async def _work(self) -> Outcome:
+        job = self._job
+        chance = Random(job.seed)
+        began = perf_counter()
+        primer = await self._spread(await self._tables(job.primer, -job.seed), chance)
+        rss_before = rss_bytes(job.server_pid)
+        tables = await self._tables(job.rooms + job.spares, job.seed)
+        self._spares.extend(tables[job.rooms :])
+        playing = await self._spread(tables[: job.rooms], chance)
+        rss_after = rss_bytes(job.server_pid)
+        set_up_seconds = perf_counter() - began
+        gc.collect()
+        gc.disable()  # pauses of the load are not what is measured
+        windows = [await self._step(step) for step in job.steps]
+        for table in (*primer, *playing, *tables[job.rooms :]):
+            for player in table.players:
+                player.leaving = True
+        return Outcome(tuple(windows), rss_before, rss_after, set_up_seconds)
+
+    async def _tables(self, count: int, seed: int) -> list[Table]:
+        job = self._job
+        if job.kind == "baseline":
+            return await baseline_tables(self, job.address, count, job.command)
+        return await towerhall_tables(self, job.address, count, seed)
+
+    async def _spread(self, tables: list[Table], chance: Random) -> list[Table]:
+        """Start the games and stop each of them somewhere."""
+        self._is_open = self._job.kind == "towerhall"
+        waiting = len(self._waiting) + len(tables)
+        for table in tables:
+            table.hold_at = OPENING + int(chance.random() * SPREAD)
+            begin(table)
+        await self._until_quiet(waiting)
+        self._is_open = False
+        for table in tables:
+            table.hold_at = NEVER
+        return tables
+
+    async def _step(self, step: Step) -> Window:
+        self._moves = self._late_slots = 0
+        self._latencies.clear()
+        loop = asyncio.get_running_loop()
+        self._marks = {mark: loop.create_future() for mark in (step.warm_up, step.moves)}
+        began, ended = self._marks.values()
+        pacing = None
+        if step.rate:
+            pacing = asyncio.ensure_future(self._pace(step.rate))
+        else:
+            self._is_open = True
+            for _ in range(len(self._waiting)):
+                self._give(*self._waiting.popleft())
+        start, end = await began, await ended
+        moves = step.moves - step.warm_up
+        latencies = sorted(self._latencies[step.warm_up : step.moves])
+        self._is_open = False
+        if pacing is not None:
+            pacing.cancel()
+        await self._until_quiet(0)
+        return Window(
+            name=step.name,
+            moves=moves,
+            seconds=end.at - start.at,
+            server_cpu=end.server - start.server,
+            store_cpu=end.store - start.store,
+            client_cpu=end.client - start.client,
+            latencies_us=tuple(round(took * 1e6) for took in latencies),
+            late_slots=self._late_slots,
+        )
+
+    async def _pace(self, rate: int) -> None:
+        """One answer per slot. Timers are good to a millisecond, so two may go at once."""
+        began, given = perf_counter(), 0
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            due = int((perf_counter() - began) * rate)
+            for _ in range(due - given):
+                if self._waiting:
+                    self._give(*self._waiting.popleft())
+                else:
+                    self._late_slots += 1
+            given = due
+
+    def _give(self, player: Player, seq: int, answer: bytes) -> None:
+        self._under_way += 1
+        player.table.sent_at[seq + 1] = perf_counter()
+        player.send(answer)
+
+    async def _until_quiet(self, waiting: int) -> None:
+        """Nothing is under way, and at least so many answers wait."""
+        while self._under_way or len(self._waiting) < waiting:
+            await asyncio.sleep(TICK_SECONDS)
+
+    def _read(self) -> _Reading:
+        job = self._job
+        store = cpu_seconds(job.store_pid) if job.store_pid else 0.0
+        return _Reading(perf_counter(), cpu_seconds(job.server_pid), store, process_time())
+
+
+async def main() -> None:
+    job = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
+    outcome = await Load(job).run()
+    sys.stdout.buffer.write(msgspec.json.encode(outcome))
+
+
+if __name__ == "__main__":
+    uvloop.run(main())

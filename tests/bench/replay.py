@@ -1,0 +1,171 @@
+"""How long it takes to have many rooms in memory again after a restart.
+
+500 rooms of 200 commits each are written to a real engine, which is then started anew. Beside the
+server's own loading (read, check every link, decode, fold, keep what resuming needs) stands the
+least that any reader has to do: get the bytes and decode the events, nothing else.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from os import sched_getaffinity, sched_setaffinity
+from pathlib import Path
+from random import Random
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+
+import uvloop
+
+from tests.bench.report import Figure, span
+from tests.bench.seeded_logs import SeededLog, by_caution
+from tests.bench.usage import cores, pin
+from towerhall_server.cli.progress import progress
+from towerhall_server.eventlog.commands import packed
+from towerhall_server.eventlog.connection import Connection
+from towerhall_server.eventlog.embedded import start_engine
+from towerhall_server.eventlog.entry import START, Point, link
+from towerhall_server.eventlog.keys import room_keys
+from towerhall_server.eventlog.log import Append, Appended, EventLog
+from towerhall_server.game import discover
+from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room.events import Settings, decode_commit
+from towerhall_server.room.follower import TTL_MS, Node, load
+
+ROOMS, COMMITS = 500, 200
+HESITATIONS = 30
+"""Commits before the start of the game, so that no game is over too early."""
+REPEATS = 5
+SEED = 5
+BAR = 3.0
+
+
+def measure(rooms: int = ROOMS, repeats: int = REPEATS) -> list[Figure]:
+    """Loading as a multiple of reading and decoding, in one process and from one engine."""
+    logs = [_written(number) for number in progress(range(rooms), rooms, "logs of rooms")]
+    with _on_one_core():
+        times = uvloop.run(_measure(logs, repeats))
+    ratios = [ours[0] / bare[0] for ours, bare in times]
+    cpu_ratios = [ours[1] / bare[1] for ours, bare in times]
+    seconds = median(ours[0] for ours, _ in times)
+    bare_seconds = median(bare[0] for _, bare in times)
+    commits = rooms * COMMITS
+    return [
+        Figure("replay against read and decode", median(ratios), "x", BAR, note=span(ratios)),
+        Figure("  the same, CPU of this process", median(cpu_ratios), "x", note=span(cpu_ratios)),
+        Figure("  replay", seconds, "s", note=f"{rooms} rooms x {COMMITS} commits"),
+        Figure("  read and decode", bare_seconds, "s"),
+        Figure("  replay of one commit", seconds / commits * 1e6, "us"),
+    ]
+
+
+def _written(number: int) -> SeededLog:
+    log = SeededLog(SEED, number, Settings())
+    log.sit_and_start(HESITATIONS)
+    log.play_on(by_caution, COMMITS)
+    if len(log.commits) != COMMITS:
+        raise RuntimeError(f"game {number} is over after {len(log.commits)} commits")
+    return log
+
+
+async def _measure(
+    logs: list[SeededLog], repeats: int
+) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    with TemporaryDirectory() as folder:
+        engine = await start_engine(Path(folder))
+        try:
+            async with EventLog(engine.url) as log:
+                await _fill(log, logs)
+            await engine.restart()
+            assert engine.pid is not None
+            pin(engine.pid, cores()[1])
+            codes = [log.code for log in logs]
+            return [await _repeat(engine.url, codes, number) for number in range(repeats)]
+        finally:
+            await engine.stop()
+
+
+async def _repeat(
+    url: str, codes: list[str], number: int
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Both ways once, in an order that chance decides."""
+    ways = [(_replay, 0), (_read_and_decode, 1)]
+    Random(number).shuffle(ways)
+    found = {place: await _timed(way, url, codes) for way, place in ways}
+    return found[0], found[1]
+
+
+async def _timed(
+    way: Callable[[str, list[str]], Awaitable[int]], url: str, codes: list[str]
+) -> tuple[float, float]:
+    """Wall clock and CPU of this process, in seconds."""
+    before = perf_counter(), process_time()
+    commits = await way(url, codes)
+    after = perf_counter(), process_time()
+    if commits != len(codes) * COMMITS:
+        raise RuntimeError(f"{commits} commits were read instead of {len(codes) * COMMITS}")
+    return after[0] - before[0], after[1] - before[1]
+
+
+async def _replay(url: str, codes: list[str]) -> int:
+    async with EventLog(url) as log:
+        node = Node("bench", log, ServiceClock(), discover())
+        replicas = await asyncio.gather(*(load(node, code) for code in codes))
+        return sum(replica.point.seq for replica in replicas if replica is not None)
+
+
+async def _read_and_decode(url: str, codes: list[str]) -> int:
+    connection = Connection(url)
+    rules = discover()["five_towers"]
+
+    async def read(code: str) -> int:
+        (found,) = await connection.ask([packed("XRANGE", room_keys(code).log, "-", "+")])
+        blobs = [fields[fields.index(b"b") + 1] for _, fields in found]
+        return len([decode_commit(blob, rules) for blob in blobs])
+
+    try:
+        return sum(await asyncio.gather(*map(read, codes)))
+    finally:
+        await connection.close()
+
+
+async def _fill(log: EventLog, logs: list[SeededLog]) -> None:
+    """Commit by commit, all rooms at once, as a busy server would."""
+    for written in logs:
+        await log.keep_secret(written.code, written.secret, TTL_MS)
+    places = [START] * len(logs)
+    for seq in progress(range(COMMITS), COMMITS, "filling the store"):
+        appends = (_append(log, written, seq, places[n]) for n, written in enumerate(logs))
+        places = list(await asyncio.gather(*appends))
+
+
+async def _append(log: EventLog, written: SeededLog, index: int, before: Point) -> Point:
+    """The stamps are the store's, so the chain is not the one that was made without it."""
+    entry, commit = written.commits[index].entry, written.commits[index].step.commit
+    chain = link(before, entry.commit_id, entry.blob)
+    answer = await log.append(
+        Append(
+            mode="append" if index else "create",
+            room=written.code,
+            before=before,
+            commit_id=entry.commit_id,
+            chain=chain,
+            blob=entry.blob,
+            ttl_ms=TTL_MS,
+            origin=commit.cause.sender,
+            n=commit.cause.n,
+        )
+    )
+    if not isinstance(answer, Appended):
+        raise TypeError(f"the append was answered by {answer}")
+    return Point(answer.seq, chain, answer.stamps)
+
+
+@contextmanager
+def _on_one_core() -> Iterator[None]:
+    usable = sched_getaffinity(0)
+    sched_setaffinity(0, {cores()[0]})
+    try:
+        yield
+    finally:
+        sched_setaffinity(0, usable)

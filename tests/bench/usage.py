@@ -1,0 +1,69 @@
+"""What other processes use, and on which core they run: read from and told to the kernel.
+
+Linux only: elsewhere there is no `/proc`, and no way to pin a process to a core.
+"""
+
+import os
+import resource
+import sys
+from pathlib import Path
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+KIB = 1024
+
+
+def refuse_other_systems() -> None:
+    """Say so before anything is started."""
+    if sys.platform != "linux":
+        sys.exit("these measurements need Linux: they read /proc and pin processes to cores")
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of one process so far, all its threads, without its children."""
+    fields = _stat(pid)
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+
+def rss_bytes(pid: int) -> int:
+    """Memory of the process that is in RAM. What the kernel holds for its sockets is not in it."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * KIB
+    raise ProcessLookupError(pid)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one has started and that still run."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                parent = int(_stat(int(entry.name))[1])
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if parent == pid:
+                found.append(int(entry.name))
+    return found
+
+
+def cores() -> tuple[int, int]:
+    """One core for the server, one for everything else; the same one if there is no other."""
+    usable = sorted(os.sched_getaffinity(0))
+    return usable[0], usable[-1]
+
+
+def pin(pid: int, core: int) -> None:
+    """Keep all threads of a process on one core. Those that it starts later stay there too."""
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(thread.name), {core})
+
+
+def allow_many_sockets() -> None:
+    """For this process and all that it starts."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields after the name, which may hold anything: state, parent, ..."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

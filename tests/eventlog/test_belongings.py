@@ -1,0 +1,153 @@
+"""What belongs to a room besides its log: chat, secret, record, its place in the lobby."""
+
+import asyncio
+import re
+
+import pytest
+from redis.asyncio import Redis
+
+from tests.eventlog.logs import DAY_MS, ROOM, attempt, grow, place_after
+from tests.eventlog.proxy import Proxy
+from towerhall_server.eventlog.batch import StoreError
+from towerhall_server.eventlog.keys import SHARDS, room_keys, shard_of
+from towerhall_server.eventlog.log import EventLog, Removed
+
+KEYS = room_keys(ROOM)
+
+
+async def test_a_secret_is_kept_once(log: EventLog, redis: Redis) -> None:
+    assert await log.secret(ROOM) is None
+    secret = bytes(range(256))
+    assert await log.keep_secret(ROOM, secret, DAY_MS) is True
+    assert await log.keep_secret(ROOM, b"another", DAY_MS) is False
+    assert await log.secret(ROOM) == secret
+    assert await log.secret("OTHERS") is None
+    assert DAY_MS - 5000 < await redis.pttl(KEYS.secret) <= DAY_MS
+
+
+async def test_of_two_who_keep_a_secret_one_does(log: EventLog) -> None:
+    kept = await asyncio.gather(*(log.keep_secret(ROOM, b"%d" % n, DAY_MS) for n in range(5)))
+    assert sorted(kept) == [False] * 4 + [True]
+    assert await log.secret(ROOM) == b"%d" % kept.index(True)
+
+
+async def test_a_record_outlives_its_room(log: EventLog, redis: Redis) -> None:
+    (place,) = await grow(log, 1)
+    await log.keep_secret(ROOM, b"secret", DAY_MS)
+    await log.say(ROOM, b"bye", DAY_MS)
+    await log.keep_record(ROOM, b"first", DAY_MS)
+    await log.keep_record(ROOM, b"\x00record", DAY_MS)
+    assert await log.remove(ROOM, place) == Removed()
+    assert await log.record(ROOM) == b"\x00record"
+    assert await redis.keys("*") == [KEYS.record.encode()]
+    assert DAY_MS - 5000 < await redis.pttl(KEYS.record) <= DAY_MS
+    assert await log.record("OTHERS") is None
+
+
+def test_all_belongings_are_in_the_slot_of_the_log() -> None:
+    tags = {
+        re.findall(r"\{.*\}", key)[0]
+        for key in (KEYS.log, KEYS.chat, KEYS.secret, KEYS.record, KEYS.shard.wake)
+    }
+    assert tags == {f"{{s{shard_of(ROOM)}}}"}
+
+
+async def test_what_is_said_comes_back_in_order(log: EventLog, redis: Redis) -> None:
+    await grow(log, 1)
+    texts = [b"line %d \xff" % n for n in range(7)]
+    lines = [await log.say(ROOM, text, DAY_MS) for text in texts]
+    seconds, _ = await redis.time()
+    for line, text in zip(lines, texts, strict=True):
+        assert line is not None
+        assert line.text == text
+        assert line.id.startswith(f"{line.wall_ms}-")
+        assert abs(line.wall_ms / 1000 - seconds) < 60
+    assert await log.said(ROOM) == tuple(lines)
+    assert await log.said(ROOM, 2) == tuple(lines[-2:])
+    assert await log.said("OTHERS") == ()
+
+
+async def test_two_hundred_lines_are_kept_and_no_more(log: EventLog) -> None:
+    await grow(log, 1)
+    for n in range(203):
+        await log.say(ROOM, b"%d" % n, DAY_MS)
+    assert [line.text for line in await log.said(ROOM, 500)] == [b"%d" % n for n in range(3, 203)]
+    assert [line.text for line in await log.said(ROOM)] == [b"%d" % n for n in range(153, 203)]
+
+
+async def test_chat_expires_after_the_last_line(log: EventLog, redis: Redis) -> None:
+    await grow(log, 1)
+    await log.say(ROOM, b"one", 1000)
+    await log.say(ROOM, b"two", DAY_MS)
+    assert DAY_MS - 5000 < await redis.pttl(KEYS.chat) <= DAY_MS
+
+
+async def test_nothing_can_be_said_where_no_room_is(log: EventLog, redis: Redis) -> None:
+    assert await log.say(ROOM, b"hello?", DAY_MS) is None
+    assert await redis.keys("*") == []
+    (place,) = await grow(log, 1)
+    await log.remove(ROOM, place)
+    assert await log.say(ROOM, b"hello?", DAY_MS) is None
+    assert await redis.keys("*") == []
+
+
+async def test_the_lobby_shows_the_rooms_of_all_shards(log: EventLog) -> None:
+    assert await log.summaries() == {}
+    expected = {}
+    for number in range(300):
+        wanted = attempt(room=f"ROOM{number}", summary=b"summary \xff %d" % number)
+        place = place_after(wanted, await log.append(wanted))
+        expected[wanted.room] = wanted.summary
+    assert len(set(map(shard_of, expected))) > SHARDS / 2
+    assert await log.summaries() == expected
+    await log.append(attempt(place, room="ROOM299"))
+    del expected["ROOM299"]
+    assert await log.summaries() == expected
+
+
+async def test_a_lobby_that_is_known_in_part_is_not_known(log: EventLog, proxy: Proxy) -> None:
+    await grow(log, 1, summary=b"shown")
+    async with EventLog(proxy.url) as shaky:
+        proxy.cut_after = 100
+        with pytest.raises(StoreError):
+            await shaky.summaries()
+
+
+async def test_all_shards_beat_together(log: EventLog, redis: Redis) -> None:
+    beats = await log.beat_all()
+    assert sorted(beats) == list(range(SHARDS))
+    assert {beat.served_ms for beat in beats.values()} == {0}
+    await grow(log, 1, due_in_ms=0)
+    last = await redis.hget(KEYS.shard.clock, "last")
+    assert last is not None
+    await redis.hset(KEYS.shard.clock, "last", str(int(last) - 1000))
+    beats = await log.beat_all()
+    assert {shard: beat.due for shard, beat in beats.items() if beat.due} == {
+        shard_of(ROOM): (ROOM,)
+    }
+    assert beats[shard_of(ROOM)].served_ms >= 1000
+
+
+async def test_shards_that_did_not_answer_are_missing_in_a_beat(redis: Redis, proxy: Proxy) -> None:
+    async with EventLog(proxy.url) as shaky:
+        await shaky.beat_all()
+        proxy.cut_after = 200
+        beats = await shaky.beat_all()
+        assert 0 < len(beats) < SHARDS
+        assert sorted(beats) == list(range(len(beats)))
+        proxy.cut_after = 1
+        with pytest.raises(StoreError):
+            await shaky.beat_all()
+        proxy.cut_after = None
+        assert len(await shaky.beat_all()) == SHARDS
+
+
+async def test_closing_waits_for_what_is_under_way(
+    engine_url: str, log: EventLog, redis: Redis
+) -> None:
+    async with EventLog(engine_url) as closing:
+        appends = [asyncio.create_task(closing.append(attempt(room=f"R{n}"))) for n in range(50)]
+        beats = asyncio.create_task(closing.beat_all())
+        await asyncio.sleep(0)
+    assert len(await asyncio.gather(*appends)) == 50
+    assert len(await beats) == SHARDS

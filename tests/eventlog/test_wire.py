@@ -1,0 +1,191 @@
+"""One socket's life without a socket: bytes in any portions, and whatever else may arrive."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from towerhall_server.eventlog.connection import StoreError, StoreRefusedError, Wire
+
+REPLIES = (
+    b"+OK\r\n"
+    b":-12\r\n"
+    b"$-1\r\n"
+    b"$7\r\n\r\n\x00$1\r\n\r\n"
+    b"*0\r\n"
+    b"*2\r\n$3\r\n1-0\r\n*2\r\n$1\r\ni\r\n$0\r\n\r\n"
+    b"-OOM command not allowed\r\n"
+    b"*-1\r\n"
+)
+ANSWERS = [b"OK", -12, None, b"\r\n\x00$1\r\n", [], [b"1-0", [b"i", b""]], "OOM", None]
+
+
+class Transport:
+    """Remembers what was written. An abort is told as a real one tells it: in the next tick."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self.written: list[bytes] = []
+        wire.connection_made(cast(asyncio.BaseTransport, self))
+
+    def write(self, data: bytes) -> None:
+        self.written.append(data)
+
+    def abort(self) -> None:
+        asyncio.get_running_loop().call_soon(self.wire.connection_lost, None)
+
+
+def wired(seconds: float = 60.0) -> tuple[Wire, Transport]:
+    wire = Wire(seconds)
+    return wire, Transport(wire)
+
+
+def plain(answers: list[Any]) -> list[Any]:
+    """Refusals by their first word, what is unknown as `...`, so that answers can be compared."""
+    return [
+        str(answer).partition(" ")[0]
+        if isinstance(answer, StoreRefusedError)
+        else ...
+        if isinstance(answer, StoreError)
+        else answer
+        for answer in answers
+    ]
+
+
+async def test_answers_are_the_same_wherever_the_bytes_are_split() -> None:
+    for at in range(len(REPLIES) + 1):
+        wire, _ = wired()
+        first, second = wire.ask(b"...", 3), wire.ask(b"...", 5)
+        wire.data_received(REPLIES[:at])
+        wire.data_received(REPLIES[at:])
+        assert plain(await first + await second) == ANSWERS
+        await wire.close()
+
+
+async def test_answers_may_come_byte_by_byte() -> None:
+    wire, _ = wired()
+    asked = wire.ask(b"...", 8)
+    for byte in REPLIES:
+        assert not asked.done()
+        wire.data_received(bytes([byte]))
+    assert plain(await asked) == ANSWERS
+    await wire.close()
+
+
+async def test_a_cut_at_any_byte_keeps_what_was_answered_and_leaves_the_rest_unknown() -> None:
+    ends = [REPLIES[:at] for at in range(len(REPLIES))]
+    known_counts = set()
+    for end in ends:
+        wire, _ = wired()
+        first, second = wire.ask(b"...", 3), wire.ask(b"...", 5)
+        wire.data_received(end)
+        wire.connection_lost(None)
+        answers = await first + await second
+        unknown = [answer for answer in answers if type(answer) is StoreError]
+        known = len(answers) - len(unknown)
+        assert plain(answers) == ANSWERS[:known] + [...] * (8 - known)
+        assert len({id(error) for error in unknown}) == len(unknown), "each is raised elsewhere"
+        known_counts.add(known)
+    assert known_counts == set(range(8))
+
+
+async def test_each_question_is_one_write() -> None:
+    wire, transport = wired()
+    asked = wire.ask(b"one two", 2)
+    assert transport.written == [b"one two"]
+    wire.data_received(b":1\r\n:2\r\n")
+    assert await asked == [1, 2]
+    await wire.close()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda wire: wire.data_received(b"HTTP/1.1 400 Bad Request\r\n"),
+        lambda wire: wire.data_received(b":1\r\n:2\r\n:3\r\n"),
+        lambda wire: wire.connection_lost(OSError("reset")),
+        lambda wire: wire.give_up("of no use"),
+    ],
+    ids=["no engine", "more answers than questions", "a reset", "given up"],
+)
+async def test_what_cannot_be_trusted_is_not_asked_again(spoil: Callable[[Wire], None]) -> None:
+    wire, transport = wired()
+    asked = wire.ask(b"...", 2)
+    spoil(wire)
+    known = plain(await asked)
+    assert known in ([1, 2], [..., ...])
+    assert wire.lost
+    transport.written.clear()
+    assert plain(await wire.ask(b"again", 2)) == [..., ...]
+    assert transport.written == []
+
+
+async def test_an_answer_to_nobody_ends_the_connection() -> None:
+    wire, _ = wired()
+    wire.data_received(b":1\r\n")
+    assert wire.lost
+
+
+async def test_a_cancelled_question_still_takes_its_own_answers() -> None:
+    wire, _ = wired()
+    cancelled, other = wire.ask(b"...", 2), wire.ask(b"...", 1)
+    cancelled.cancel()
+    wire.data_received(b":1\r\n:2\r\n:3\r\n")
+    assert await other == [3]
+    await wire.close()
+
+
+async def test_a_question_that_was_cancelled_does_not_break_a_cut() -> None:
+    wire, _ = wired()
+    cancelled, other = wire.ask(b"...", 2), wire.ask(b"...", 1)
+    cancelled.cancel()
+    wire.connection_lost(None)
+    assert plain(await other) == [...]
+
+
+async def test_silence_makes_everything_unknown_but_a_slow_answer_does_not() -> None:
+    wire, _ = wired(0.3)
+    asked = wire.ask(b"...", 8)
+    for _ in range(5):
+        await asyncio.sleep(0.1)
+        wire.data_received(b":1\r\n")
+    assert wire.lost is None
+    assert plain(await asyncio.wait_for(asked, 2)) == [1] * 5 + [...] * 3
+    assert wire.lost == "no answer in 0.3 s"
+
+
+async def test_nobody_is_missed_while_nothing_is_owed() -> None:
+    wire, _ = wired(0.05)
+    asked = wire.ask(b"...", 1)
+    wire.data_received(b":1\r\n")
+    assert await asked == [1]
+    await asyncio.sleep(0.2)
+    assert wire.lost is None
+    late = wire.ask(b"...", 1)
+    await asyncio.sleep(0.02)
+    assert not late.done()
+    wire.data_received(b":2\r\n")
+    assert await late == [2]
+    await wire.close()
+
+
+async def test_closing_waits_for_what_is_owed() -> None:
+    wire, _ = wired()
+    asked = wire.ask(b"...", 1)
+    closing = asyncio.create_task(wire.close())
+    await asyncio.sleep(0.01)
+    assert not closing.done()
+    wire.data_received(b":1\r\n")
+    await closing
+    assert await asked == [1]
+
+
+async def test_what_was_heard_before_a_cut_is_handed_out_before_it_is_told() -> None:
+    wire, _ = wired()
+    wire.subscribe(b"...")
+    wire.data_received(b":1\r\n:2\r\n")
+    wire.connection_lost(None)
+    assert await wire.hear() == [1, 2]
+    with pytest.raises(StoreError):
+        await wire.hear()

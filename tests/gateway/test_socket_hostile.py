@@ -1,0 +1,336 @@
+"""What one hostile peer can do to a server: be closed or cut off, and cost little until then."""
+
+import asyncio
+import contextlib
+import socket
+import time
+import tracemalloc
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.websockets import WebSocket
+from websockets.frames import Close, Opcode
+
+from tests.gateway.socket_frames import masked
+from tests.gateway.socket_lone import Lone
+from tests.gateway.socket_server import (
+    MESSAGE_BYTES,
+    Recorder,
+    Served,
+    on_each_loop,
+    serving,
+    until,
+)
+from towerhall_protocol.messages import ServerChat
+from towerhall_server.gateway import socket as socket_module
+from towerhall_server.gateway.socket import (
+    CONTROLS_AT_ONCE,
+    HIGH_WATER,
+    LATE_BYTES,
+    LOW_WATER,
+    MAX_EARLY_MESSAGES,
+    MAX_FRAGMENTS,
+    RoomSocket,
+)
+from towerhall_server.room.prepared import Prepared
+
+FRAME = Prepared(ServerChat("", "", 0, "x" * 1000, 0)).binary()
+KERNEL_BYTES = 8 << 20
+"""More than the kernel takes in on both sides of a loopback connection."""
+
+
+@pytest.fixture(autouse=True)
+def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_module, "CLOSE_SECONDS", 0.2)
+
+
+class Most:
+    """The most that was held for a connection at any time."""
+
+    backlog = 0
+    pieces = 0
+
+
+@contextlib.asynccontextmanager
+async def watched(room_socket: RoomSocket) -> AsyncIterator[Most]:
+    """Look at a connection whenever the loop comes round."""
+    most = Most()
+
+    async def watch() -> None:
+        while not room_socket.disconnected:
+            most.backlog = max(most.backlog, room_socket.backlog())
+            pieces = len(room_socket.frames) + len(room_socket.conn.writes)
+            most.pieces = max(most.pieces, pieces)
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(watch())
+    yield most
+    await task
+
+
+def stuff(recorder: Recorder) -> None:
+    """Write more than a peer takes that does not read."""
+    while recorder.socket.backlog() <= HIGH_WATER:
+        recorder.socket.write_frame(FRAME)
+
+
+FLOODS = {
+    "pings": masked(Opcode.PING, b"x" * 125),
+    "empty pings": masked(Opcode.PING),
+    "pongs": masked(Opcode.PONG, b"x" * 125),
+    "continuations": masked(Opcode.CONT, fin=False),
+    "continued text": masked(Opcode.CONT, b"x", fin=False),
+}
+
+
+@pytest.mark.parametrize("kind", FLOODS)
+@on_each_loop
+async def test_a_flood_from_a_peer_that_does_not_read_is_cut_off_and_costs_little(
+    kind: str,
+) -> None:
+    async with serving() as served, await served.peer(small=True) as peer:
+        recorder = await served.recorder()
+        if "conti" in kind:
+            await peer.send(masked(Opcode.TEXT, fin=False))
+        async with watched(recorder.socket) as most:
+            taken = await peer.flood(FLOODS[kind], 64 << 20)
+        assert taken < LATE_BYTES + KERNEL_BYTES
+        assert most.backlog <= HIGH_WATER
+        assert most.pieces <= MAX_FRAGMENTS
+        assert (recorder.messages, recorder.losses) == ([], 1)
+
+
+@on_each_loop
+async def test_a_peer_may_ping_a_little_but_not_a_lot() -> None:
+    async with serving() as served, await served.peer() as peer:
+        pings = [masked(Opcode.PING, b"%d" % number) for number in range(CONTROLS_AT_ONCE)]
+        await peer.send(*pings)
+        pongs = await peer.frames(len(pings))
+        assert [bytes(pong.data) for pong in pongs] == [b"%d" % n for n in range(len(pings))]
+        await peer.send(*pings)
+        *_, last = await peer.frames()
+        assert Close.parse(last.data) == Close(4429, "too_many")
+
+
+@on_each_loop
+async def test_pings_of_a_peer_that_does_not_read_get_no_answer() -> None:
+    async with serving() as served, await served.peer(small=True) as peer:
+        recorder = await served.recorder()
+        stuff(recorder)
+        before = recorder.socket.backlog()
+        assert before > LOW_WATER
+        await peer.send(*[masked(Opcode.PING, b"x" * 125)] * 5, masked(Opcode.TEXT, b"after"))
+        await until(lambda: recorder.messages)
+        assert recorder.socket.backlog() <= before
+
+
+@pytest.mark.parametrize("fragments", [MAX_FRAGMENTS, MAX_FRAGMENTS + 1])
+@on_each_loop
+async def test_the_fragments_of_a_message_are_counted(fragments: int) -> None:
+    async with serving() as served, await served.peer() as peer:
+        recorder = await served.recorder()
+        await peer.send(masked(Opcode.BINARY, b"a", fin=False))
+        await peer.send(*[masked(Opcode.CONT, b"b", fin=False)] * (fragments - 2))
+        await peer.send(masked(Opcode.CONT, b"c"))
+        if fragments <= MAX_FRAGMENTS:
+            await until(lambda: recorder.messages)
+            assert recorder.messages == [b"a" + b"b" * (fragments - 2) + b"c"]
+        else:
+            assert await peer.closed() == Close(1009, "message_too_large")
+            assert recorder.messages == []
+
+
+@on_each_loop
+async def test_a_message_too_large_is_closed_so_that_the_peer_can_read_why() -> None:
+    async with serving() as served, await served.peer() as peer, await served.peer() as other:
+        # All of it is sent before the close is read: had the server stopped reading, the kernel
+        # would answer with a reset that overtakes the close.
+        await peer.send(masked(Opcode.BINARY, bytes(LATE_BYTES // 2)))
+        assert (await peer.closed()).code == 1009
+        half = bytes(MESSAGE_BYTES // 2 + 1)
+        await other.send(masked(Opcode.BINARY, half, fin=False), masked(Opcode.CONT, half))
+        assert (await other.closed()).code == 1009
+        assert [recorder.messages for recorder in served.recorders] == [[], []]
+
+
+@on_each_loop
+async def test_text_that_is_not_utf8_is_closed_without_a_traceback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with serving() as served, await served.peer() as peer:
+        recorder = await served.recorder()
+        await peer.send(masked(Opcode.TEXT, b"good"), masked(Opcode.TEXT, b"bad \xff"))
+        assert await peer.closed() == Close(1007, "malformed_message")
+        assert recorder.messages == ["good"]
+        assert [record for record in caplog.records if record.exc_info] == []
+
+
+@on_each_loop
+async def test_many_messages_at_once_before_anybody_listens_are_not_kept() -> None:
+    sockets: list[RoomSocket] = []
+
+    async def deaf(websocket: WebSocket) -> None:
+        await websocket.accept()
+        sockets.append(socket_module.socket_of(websocket.scope))
+        await sockets[0].ended
+
+    async with serving(deaf) as served, await served.peer() as peer:
+        await peer.send(*[masked(Opcode.BINARY)] * (MAX_EARLY_MESSAGES + 1))
+        assert await peer.closed() == Close(4429, "too_many")
+        # The last one says that the connection is over.
+        assert sockets[0].queue.qsize() <= MAX_EARLY_MESSAGES + 1
+
+
+@on_each_loop
+async def test_what_a_peer_still_sends_after_an_end_is_dropped_and_then_cut_off() -> None:
+    async with serving() as served, await served.peer() as peer:
+        recorder = await served.recorder()
+        recorder.socket.end(4400, "bad_message")
+        taken = await peer.flood(masked(Opcode.BINARY, b"x"), 64 << 20)
+        assert taken < LATE_BYTES + KERNEL_BYTES
+        await recorder.socket.ended
+        assert (recorder.messages, recorder.losses) == ([], 1)
+
+
+ENDINGS = ["says nothing", "ends its side", "closes"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@on_each_loop
+async def test_a_peer_that_does_not_read_is_not_waited_for(ending: str) -> None:
+    async with serving(ws_ping_interval=0.1, ws_ping_timeout=0.1) as served:
+        peer = await (await served.peer(small=True)).opened()
+        recorder = await served.recorder()
+        stuff(recorder)
+        if ending == "closes":
+            await peer.send(masked(Opcode.CLOSE, Close(1000, "").serialize()))
+        if ending == "ends its side":
+            peer.sock.shutdown(socket.SHUT_WR)
+        async with asyncio.timeout(2):
+            await recorder.socket.ended
+        assert recorder.losses == 1
+        peer.sock.close()
+
+
+@on_each_loop
+async def test_a_peer_that_reads_but_does_not_answer_pings_is_told_so() -> None:
+    impatient = serving(ws_ping_interval=0.1, ws_ping_timeout=0.1)
+    async with impatient as served, await served.peer() as peer:
+        recorder = await served.recorder()
+        assert await peer.closed() == Close(1011, "server_fault")
+        await until(lambda: recorder.losses, 2)
+
+
+@on_each_loop
+async def test_an_end_behind_a_large_backlog_cuts_off_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(socket_module, "CLOSE_SECONDS", 60)
+    async with serving() as served, await served.peer(small=True):
+        recorder = await served.recorder()
+        stuff(recorder)
+        recorder.socket.end(4413, "too_slow")
+        await until(lambda: recorder.losses, 1)
+
+
+async def crowd(served: Served) -> list[socket.socket]:
+    """One peer for each way of not being ready for a server that stops."""
+    peers = [await (await served.peer(small=True)).opened() for _ in range(6)]
+    await until(lambda: len(served.recorders) == len(peers))
+    silent, stuffed, half_closed, closed, ended, vanished = peers
+    for recorder in served.recorders[1:4]:
+        stuff(recorder)
+    half_closed.sock.shutdown(socket.SHUT_WR)
+    await closed.send(masked(Opcode.CLOSE, Close(1000, "").serialize()))
+    served.recorders[4].socket.end(4400, "bad_message")
+    await asyncio.sleep(0.05)
+    vanished.vanish()
+    return [peer.sock for peer in (silent, stuffed, half_closed, closed, ended)]
+
+
+@on_each_loop
+async def test_a_server_stops_in_time_whatever_its_peers_do() -> None:
+    async with serving() as served:
+        sockets = await crowd(served)
+        begin = time.monotonic()
+    assert time.monotonic() - begin < 2
+    assert [recorder.losses for recorder in served.recorders] == [1] * 6
+    for sock in sockets:
+        sock.close()
+
+
+@on_each_loop
+async def test_frames_before_the_handshake_is_answered_are_refused() -> None:
+    go = asyncio.Event()
+
+    async def slow(websocket: WebSocket) -> None:
+        await go.wait()
+
+    async with serving(slow) as served:
+        peer = await served.peer()
+        await until(lambda: served.server.server_state.tasks)
+        await peer.send(masked(Opcode.PING, b"early"))
+        await until(lambda: not served.server.server_state.connections)
+        with contextlib.suppress(ConnectionError):
+            assert await peer.status() == 0
+        go.set()
+        peer.sock.close()
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        (f"X-Long: {'x' * 10_000}\r\n", 431),
+        ("X-Many: x\r\n" * 200, 431),
+        ("Content-Length: 5\r\n", 0),
+        ("Sec-WebSocket-Version: 12\r\n", 400),
+    ],
+)
+@on_each_loop
+async def test_a_request_that_makes_no_sense_does_not_stay(headers: str, status: int) -> None:
+    async with serving() as served:
+        peer = await served.peer(headers=headers)
+        assert await peer.status() == status
+        await until(lambda: not served.server.server_state.connections, 2)
+        peer.sock.close()
+
+
+OPCODES = st.sampled_from(list(Opcode))
+FRAMES = st.one_of(
+    st.builds(lambda data: masked(Opcode.BINARY, data), st.binary(max_size=9)),
+    st.builds(lambda data: masked(Opcode.TEXT, data.encode()), st.text(max_size=9)),
+    st.builds(lambda op, data, fin: masked(op, data, fin=fin), OPCODES, st.binary(), st.just(True)),
+    st.builds(lambda fin: masked(Opcode.CONT, b"x", fin=fin), st.booleans()),
+    st.just(masked(Opcode.TEXT, b"x", fin=False)),
+    st.just(masked(Opcode.CLOSE, Close(1000, "").serialize())),
+    st.binary(max_size=30),
+)
+
+
+@given(st.lists(FRAMES, max_size=50), st.lists(st.integers(1, 300), max_size=30))
+def test_no_bytes_make_a_socket_raise_or_write_anything_after_its_close(
+    frames: list[bytes], cuts: list[int]
+) -> None:
+    with Lone() as lone:
+        stream = b"".join(frames)
+        for cut in (*cuts, len(stream)):
+            lone.feed(stream[:cut])
+            stream = stream[cut:]
+            assert len(lone.socket.frames) <= MAX_FRAGMENTS
+            assert lone.socket.conn.writes == []
+        lone.check_what_was_written()
+
+
+@pytest.mark.parametrize("frame", [*FLOODS.values(), masked(Opcode.BINARY)], ids=[*FLOODS, "data"])
+def test_one_read_full_of_tiny_frames_takes_little_memory(frame: bytes) -> None:
+    flood = masked(Opcode.TEXT, fin=False) + frame * ((1 << 18) // len(frame))
+    with Lone() as lone:
+        tracemalloc.start()
+        try:
+            lone.feed(flood)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert peak < 1 << 20

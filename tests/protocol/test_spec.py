@@ -1,0 +1,368 @@
+"""The specification says what the code does: numbers, tables, shapes and examples agree."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from towerhall_protocol import commands, level
+from towerhall_protocol import messages as m
+from towerhall_protocol.codec import FROM_CLIENT, FROM_SERVER, decode_json
+from towerhall_protocol.errors import CLOSES, HINTS
+from towerhall_protocol.fairness import SECRET_BYTES, UID_BYTES, nonce_hash
+from towerhall_protocol.merge_patch import apply
+from towerhall_protocol.messages import Arrival, ClientMessage, Greeting, ServerMessage
+from towerhall_protocol.offers import Offer
+from towerhall_protocol.replay import MOST_UNANSWERED
+from towerhall_protocol.wire import read_client, read_server
+from towerhall_server.game import LEVELS, discover
+from towerhall_server.gateway import names, tokens
+from towerhall_server.gateway.http import STATUS
+from towerhall_server.gateway.limits import Limits
+from towerhall_server.gateway.routes import NewGuest, NewRoom, Routes
+from towerhall_server.gateway.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
+from towerhall_server.gateway.socket import MAX_FRAGMENTS
+from towerhall_server.room import chat, core, history, state
+from towerhall_server.room.core import Plan, Step
+from towerhall_server.room.events import PUBLIC_FIELDS, Cause, Settings, facts
+from towerhall_server.room.gate import RIGHTS
+from towerhall_server.room.record_shape import FORMAT, Deal, Hand, Proof, Record
+from towerhall_server.room.seats import Person
+from towerhall_server.room.state import Room
+from towerhall_server.room.view import SHARED, view
+from towerhall_server.settings import LIMIT, READERS
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SPEC = (ROOT / "protocol/SPEC.md").read_text()
+README = (ROOT / "protocol/README.md").read_text()
+CHANGELOG = (ROOT / "protocol/CHANGELOG.md").read_text()
+
+CLAUSE = re.compile(r"^### P-([0-9]+) (.+)$", re.MULTILINE)
+CITED = re.compile(r"\bP-([0-9]+)\b")
+SHAPE = re.compile(r'^\*\*(Client|Server) sends\*\* `\["(\w+)", ([^\]]+)\]`$', re.MULTILINE)
+BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
+READ = {".py", ".md", ".json", ".ts", ".svelte"}
+NOT_OURS = {"node_modules", "dist", "__pycache__"}
+NO_CLAUSE = 0
+"""What tests cite where it does not matter which clause it is."""
+Side = tuple[str, Any]
+SIDES: tuple[Side, ...] = (("Client", ClientMessage), ("Server", ServerMessage))
+
+
+def clause(number: int) -> str:
+    """The text of one clause, without its heading."""
+    heading = re.search(rf"^### P-{number} .+\n", SPEC, re.MULTILINE)
+    assert heading is not None, number
+    return re.split(r"^##", SPEC[heading.end() :], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def table(number: int, which: int = 0) -> list[tuple[str, ...]]:
+    """The rows of a table in a clause, without its head; code marks are taken off."""
+    found = re.findall(r"(?:^\|.*\|\n)+", clause(number), re.MULTILINE)[which]
+    rows = [
+        tuple(cell.strip().strip("`") for cell in line.strip("|").split(" | "))
+        for line in found.splitlines()
+    ]
+    return rows[2:]
+
+
+def meanings(number: int) -> dict[str, str]:
+    """The first table of a clause, if it has two columns."""
+    return {row[0]: row[1] for row in table(number)}
+
+
+def blocks(text: str, label: str) -> Iterator[str]:
+    return (body for name, body in BLOCK.findall(text) if name == label)
+
+
+def fields_of(shape: Any) -> list[str]:
+    """The fields of a struct, marked like the specification marks what may be left out."""
+    return [
+        field.name if field.required else f"{field.name}?"
+        for field in msgspec.structs.fields(shape)
+    ]
+
+
+def keys_of(text: str) -> list[str]:
+    """The keys of a map that is written as `{"a", "b"?}`, or with values."""
+    return [name + mark for name, mark in re.findall(r'"(\w+)"(\??)', text)]
+
+
+# Clauses
+
+
+def test_clauses_are_numbered_upwards_and_none_twice() -> None:
+    numbers = [int(number) for number, _ in CLAUSE.findall(SPEC)]
+    assert len(numbers) > 50
+    assert numbers == sorted(set(numbers))
+
+
+def citations() -> Iterator[tuple[str, int]]:
+    folders = ("protocol", "server", "clients", "tests")
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in READ and NOT_OURS.isdisjoint(path.parts) and path.is_file():
+                for number in CITED.findall(path.read_text()):
+                    yield str(path.relative_to(ROOT)), int(number)
+
+
+def test_every_clause_that_is_cited_exists() -> None:
+    there = {int(number) for number, _ in CLAUSE.findall(SPEC)} | {NO_CLAUSE}
+    cited = list(citations())
+    assert {number for name, number in cited if name.endswith("gate.py")} >= {40, 56}
+    assert [(name, number) for name, number in cited if number not in there] == []
+
+
+# Messages
+
+
+@pytest.mark.parametrize(("side", "union"), SIDES)
+def test_the_shape_of_every_message_is_that_of_the_code(side: str, union: Any) -> None:
+    written = {name: rest.split(", ") for who, name, rest in SHAPE.findall(SPEC) if who == side}
+    coded = {shape.__struct_config__.tag: fields_of(shape) for shape in get_args(union)}
+    assert written == coded
+
+
+def test_no_message_is_specified_twice() -> None:
+    shapes = [(side, name) for side, name, _ in SHAPE.findall(SPEC)]
+    assert len(shapes) == len(set(shapes))
+
+
+@pytest.mark.parametrize(("number", "shape"), [(16, Greeting), (17, Arrival), (37, Offer)])
+def test_the_keys_of_a_map_are_those_of_the_code(number: int, shape: Any) -> None:
+    assert [row[0] for row in table(number)] == fields_of(shape)
+
+
+@pytest.mark.parametrize(
+    ("label", "limits", "read", "union"),
+    [
+        ("json client", FROM_CLIENT, read_client, ClientMessage),
+        ("json server", FROM_SERVER, read_server, ServerMessage),
+    ],
+)
+def test_every_example_is_a_message_and_every_message_has_one(
+    label: str, limits: Any, read: Any, union: Any
+) -> None:
+    examples = [line for block in blocks(SPEC, label) for line in block.splitlines()]
+    messages = [read(decode_json(line, limits)) for line in examples]
+    assert {type(message) for message in messages} == set(get_args(union))
+
+
+def test_other_examples_are_json() -> None:
+    others = list(blocks(SPEC, "json"))
+    assert others
+    for example in others:
+        json.loads(example)
+
+
+def test_blocks_of_json_say_who_sends_them() -> None:
+    labels = {name for name, _ in BLOCK.findall(SPEC)}
+    assert labels == {"json", "json client", "json server", "text"}
+
+
+# Tables
+
+
+def test_the_closes_are_those_of_the_code() -> None:
+    coded = [
+        (name, str(close.code), "yes" if close.may_reconnect else "no", close.meaning)
+        for name, close in CLOSES.items()
+    ]
+    assert table(101) == coded
+
+
+def test_the_codes_and_their_params_are_those_of_the_code() -> None:
+    coded = {
+        code: [field for _, field, _, _ in Formatter().parse(text) if field]
+        for code, text in HINTS.items()
+    }
+    rows = table(102)
+    assert len(rows) == len(coded)
+    assert {code: re.findall(r"\w+", params) for code, _, params, _ in rows} == coded
+
+
+def test_codes_with_a_status_of_their_own_occur_over_http() -> None:
+    over_http = {code for code, where, _, _ in table(102) if "H" in where}
+    assert set(STATUS) <= over_http
+    written = {
+        code: int(status) for status, codes in table(111) for code in re.findall(r"\w+", codes)
+    }
+    assert written == STATUS
+
+
+def test_the_limits_are_the_defaults_of_the_code() -> None:
+    written = {name: READERS[LIMIT + name](value) for name, value, _ in table(73)}
+    assert written == msgspec.structs.asdict(Limits())
+
+
+def test_the_limits_of_a_message_are_those_of_the_codec() -> None:
+    written = {name: int(value) for name, value, _ in table(70)}
+    assert written == msgspec.structs.asdict(FROM_CLIENT)
+
+
+def test_fixed_numbers_are_those_of_the_code() -> None:
+    assert {name: int(value) for name, value, _ in table(73, 1)} == {
+        "unanswered commands": MOST_UNANSWERED,
+        "remembered commands": state.MOST_PAIRS,
+        "history frames": history.MOST_FRAMES,
+        "history bytes": history.MOST_BYTES,
+        "chat characters": names.CHAT_CHARACTERS_MAX,
+        "chat lines": chat.BACKLOG,
+        "name characters": names.NAME_GRAPHEMES_MAX,
+        "token bytes": tokens.TOKEN_BYTES_MAX,
+        "opening ms": core.OPEN_MS,
+        "empty room ms": core.EMPTY_MS,
+        "idle room ms": core.IDLE_MS,
+        "idle game ms": core.ABANDONED_MS,
+        "ended room ms": core.KEPT_MS,
+    }
+    assert MOST_UNANSWERED == MOST_UNANSWERED_THERE
+    assert f"{MAX_FRAGMENTS} fragments" in clause(3)
+
+
+def test_the_facts_of_the_room_are_those_of_the_code() -> None:
+    coded = {facts_name(kind): list(public) for kind, public in PUBLIC_FIELDS.items()}
+    assert {name: re.findall(r"\w+", public) for name, public in table(32)} == coded
+
+
+def facts_name(kind: type[Any]) -> str:
+    """The name that the facts of such an event have."""
+    empty: dict[str, Any] = {field.name: 0 for field in msgspec.structs.fields(kind)}
+    return str(facts(kind(**empty))[0])
+
+
+def test_rights_are_those_of_the_gate() -> None:
+    written = {command: frozenset(re.findall(r"\w+", who)) for command, who in table(56)}
+    assert written == RIGHTS
+
+
+def test_the_commands_to_the_room_are_listed() -> None:
+    listed = clause(50).partition(".")[0]
+    assert tuple(re.findall(r"`(\w+)`", listed)) == commands.ROOM_COMMANDS
+    described = "".join(clause(number) for number in range(51, 56))
+    assert set(re.findall(r'"command": "(\w+)"', described)) == set(commands.ROOM_COMMANDS)
+    for bot_level in LEVELS:
+        assert f"`{bot_level}`" in clause(55)
+
+
+# The view
+
+
+def rooms() -> Iterator[Room]:
+    """A room in every status that it can have."""
+    rules, ada, nonce = discover()["five_towers"], Person("ada", "Ada"), bytes(32)
+    for settings in (Settings(), Settings(turn_seconds=30, bot_delay_ms=0)):
+        plan = Plan(rules, rules.presets["standard"], 2, settings, ada.id)
+        room = core.found(plan, "ABCDEF", bytes(UID_BYTES), bytes(SECRET_BYTES)).after
+        yield core.close_step(room, "abandoned").after
+    for body in (
+        commands.sit(0, nonce_hash(bytes(UID_BYTES), nonce)),
+        commands.add_bot("easy"),
+        commands.ready(),
+        commands.start(),
+        commands.open_nonce(nonce),
+    ):
+        yield room
+        step = core.manage(room, ada, Cause(0, ada.id, "origin", 1), body)
+        assert isinstance(step, Step), step
+        room = step.after
+    while room.playing:
+        yield room
+        bot = core.bot_to_act(room)
+        step = core.timeout_step(room) if bot is None else core.bot_step(room, bot, b"")
+        assert isinstance(step, Step), step
+        room = step.after
+    yield room
+
+
+def test_the_keys_of_the_view_are_those_of_the_code() -> None:
+    views: list[Any] = [view(room, SHARED) for room in rooms()]
+    tables = [document["room"] for document in views]
+    holders = [holder for shown in tables for holder in shown["seats"].values()]
+    for number, maps in ((61, tables), (62, holders)):
+        always = set.intersection(*map(set, maps))
+        found = {key if key in always else f"{key}?" for shown in maps for key in shown}
+        assert found == {key for key, _ in table(number)}, number
+    assert {key for document in views for key in document} == set(
+        re.findall(r"`(\w+)`", clause(60))
+    )
+    statuses = set(re.findall(r"`(\w+)`", meanings(61)["status"]))
+    assert {shown["status"] for shown in tables} <= statuses | {"waiting"}
+
+
+# HTTP and the record
+
+
+def test_the_addresses_are_those_of_the_routes() -> None:
+    served: set[str] = set()
+    for route in Routes.table(Routes.__new__(Routes)):
+        path: str = getattr(route, "path", "")
+        methods = set(getattr(route, "methods", None) or ()) - {"HEAD"}
+        served |= {f"{method} {path}" for method in methods}
+    assert {address for address, _, _ in table(110)} == served
+
+
+@pytest.mark.parametrize(("number", "shape"), [(112, NewGuest), (115, NewRoom)])
+def test_the_bodies_of_requests_are_those_of_the_code(number: int, shape: Any) -> None:
+    body = clause(number).partition(" → ")[0]
+    assert keys_of(body) == fields_of(shape)
+
+
+def test_the_record_is_that_of_the_code() -> None:
+    rows = meanings(120)
+    assert list(rows) == fields_of(Record)
+    assert rows["format"].startswith(f"{FORMAT}:")
+    assert keys_of(rows["proof"]) == fields_of(Proof)
+    maps = [keys_of(found) for found in re.findall(r"`\{([^}]+)\}`", clause(120))]
+    assert fields_of(Deal) in maps
+    assert fields_of(Hand) in maps
+
+
+# The pages beside it
+
+
+def test_the_level_is_that_of_the_code_and_every_level_has_an_entry() -> None:
+    assert f"**Level {level.LEVEL}.**" in SPEC
+    entries = [int(number) for number in re.findall(r"^## Level (\d+)$", CHANGELOG, re.MULTILINE)]
+    assert entries == list(range(level.LEVEL, 0, -1))
+    for subprotocol in level.SUBPROTOCOLS:
+        assert f"`{subprotocol}`" in clause(1)
+
+
+def test_the_client_of_the_readme_is_short_and_compiles() -> None:
+    (client,) = blocks(README, "python")
+    compile(client, "protocol/README.md", "exec")
+    assert len(client.splitlines()) <= 100
+    assert "towerhall_" not in client
+
+
+def test_the_transcript_of_the_readme_holds_together() -> None:
+    said = "".join(blocks(README, "text")).replace("\n    ", "").splitlines()
+    sent = [read_client(json.loads(line[2:])) for line in said if line.startswith("> ")]
+    got = [read_server(json.loads(line[2:])) for line in said if line.startswith("< ")]
+    seq, answers, seen = 0, set(), dict[str, object]()
+    for message in got:
+        match message:
+            case m.ServerWelcome(arrival):
+                seq, seen = arrival.cursor.seq, dict(arrival.view or seen)
+            case m.ServerFrame(after, _, cause, _, patch):
+                assert after == seq + 1
+                seq, seen = after, apply(seen, patch)
+                answers |= set(cause[2:])
+            case m.ServerRejected(n) | m.ServerDuplicate(n):
+                answers.add(n)
+            case None:
+                pytest.fail("the transcript has a message that is none")
+    assert {type(message) for message in sent} == {m.ClientHello, m.ClientCommand}
+    assert {type(message) for message in got} >= {
+        m.ServerOffers,
+        m.ServerDuplicate,
+        m.ServerRejected,
+    }
+    assert answers == {message.n for message in sent if isinstance(message, m.ClientCommand)}
+    assert set(seen) == {"room", "game"}

@@ -1,0 +1,1 @@
+"""Tests of rooms: their records, without store or socket."""
