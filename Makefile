@@ -10,7 +10,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup check format test redis-server vectors bench constraints clean
+.PHONY: help setup run bots check format test redis-server vectors bench constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,12 @@ $(READY): pyproject.toml constraints.txt
 	@echo "setup: installing towerhall and its tools into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[server,dev]'
 	@touch $@
+
+run: $(READY) ## start the service on its own store and print its address
+	@$(BIN)/towerhall serve $(ARGS)
+
+bots: $(READY) ## let bots play 20 games at the service that `make run` started
+	@$(BIN)/towerhall bots --rooms 20 --seats 4 $(ARGS)
 
 check: $(READY) ## formatting, lint, types and import directions
 	@echo "check: ruff format" && $(BIN)/ruff format --check .

@@ -9,9 +9,10 @@ import asyncio
 import gc
 import logging
 import secrets
+import signal
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Final
 
 import msgspec
@@ -41,6 +42,7 @@ logger = logging.getLogger(__name__)
 
 GO_WITHIN_MS: Final = 2_000
 ENGINE_RETRY_SECONDS: Final = 1.0
+HANDLED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Service(msgspec.Struct, frozen=True):
@@ -95,6 +97,16 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._running = running
         self._announce = announce
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """uvicorn would raise the signal once more at its end, while the store is still open."""
+        before = {number: signal.signal(number, self.handle_exit) for number in HANDLED_SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)

@@ -6,7 +6,12 @@ from typing import Any, cast
 
 import pytest
 
-from towerhall_server.eventlog.connection import StoreError, StoreRefusedError, Wire
+from towerhall_server.eventlog.connection import (
+    MOST_UNHEARD,
+    StoreError,
+    StoreRefusedError,
+    Wire,
+)
 
 REPLIES = (
     b"+OK\r\n"
@@ -27,10 +32,17 @@ class Transport:
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
         self.written: list[bytes] = []
+        self.flow: list[str] = []
         wire.connection_made(cast(asyncio.BaseTransport, self))
 
     def write(self, data: bytes) -> None:
         self.written.append(data)
+
+    def pause_reading(self) -> None:
+        self.flow.append("paused")
+
+    def resume_reading(self) -> None:
+        self.flow.append("resumed")
 
     def abort(self) -> None:
         asyncio.get_running_loop().call_soon(self.wire.connection_lost, None)
@@ -189,3 +201,28 @@ async def test_what_was_heard_before_a_cut_is_handed_out_before_it_is_told() -> 
     assert await wire.hear() == [1, 2]
     with pytest.raises(StoreError):
         await wire.hear()
+
+
+async def test_a_listener_that_does_not_listen_stops_the_reading() -> None:
+    wire, transport = wired()
+    wire.subscribe(b"...")
+    wire.data_received(b":1\r\n" * MOST_UNHEARD)
+    assert transport.flow == []
+    wire.data_received(b":1\r\n")
+    assert transport.flow == ["paused"]
+    assert len(await wire.hear()) == MOST_UNHEARD + 1
+    assert transport.flow == ["paused", "resumed"]
+    await wire.close()
+
+
+async def test_a_cancelled_listener_loses_nothing() -> None:
+    wire, _ = wired()
+    wire.subscribe(b"...")
+    hearing = asyncio.create_task(wire.hear())
+    await asyncio.sleep(0)
+    hearing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hearing
+    wire.data_received(b":1\r\n")
+    assert await wire.hear() == [1]
+    await wire.close()

@@ -1,0 +1,100 @@
+"""The service as its users run it: a process of its own, found by the address that it prints."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+START_SECONDS = 30
+LIMITS = {
+    "TOWERHALL_LIMIT_COMMANDS": "1000/s burst 1000",
+    "TOWERHALL_LIMIT_SOCKETS_PER_IP": "5000",
+    "TOWERHALL_LIMIT_SOCKETS_PER_IDENTITY": "1000",
+    "TOWERHALL_LIMIT_ROOMS_PER_IDENTITY": "1000/s burst 1000",
+    "TOWERHALL_LIMIT_GUESTS_PER_IP": "1000/s burst 1000",
+}
+"""Tests are faster than people."""
+
+
+class ServerProcess:
+    """One `towerhall serve` that can be killed and started again on the same port and data."""
+
+    def __init__(self, data_folder: Path, *flags: str, limits: dict[str, str] | None = None):
+        self._data_folder = data_folder
+        self._flags = flags
+        self._limits = LIMITS if limits is None else limits
+        self._process: subprocess.Popen[str] | None = None
+        self._log = data_folder.parent / f"{data_folder.name}.log"
+        self.port = 0
+        self.url = ""
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "towerhall_server", "serve", "--port", str(self.port)]
+        command += ["--data-folder", str(self._data_folder), *self._flags]
+        environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        with self._log.open("a") as log:
+            self._process = subprocess.Popen(
+                command,
+                env=environ | self._limits,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        found = re.search(r"http://[^ ]+:(\d+)/", line)
+        if not found:
+            self.kill()
+            raise AssertionError(f"the server did not start: {self.log}")
+        self.port, self.url = int(found[1]), found[0]
+
+    def kill(self) -> None:
+        """As a power cut would, for this process alone."""
+        assert self._process is not None
+        self._process.kill()
+        self._end(10)
+
+    def stop(self) -> int:
+        """As an operator would; its exit status."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        return self._end(30)
+
+    def _end(self, seconds: float) -> int:
+        assert self._process is not None
+        status = self._process.wait(seconds)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        return status
+
+    def engine_pid(self) -> int:
+        """The process of its embedded store."""
+        found = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(self.pid)], capture_output=True, text=True, check=True
+        )
+        (pid,) = found.stdout.split()
+        return int(pid)
+
+
+@contextmanager
+def running(data_folder: Path, *flags: str, **more: dict[str, str] | None) -> Iterator[ServerProcess]:
+    server = ServerProcess(data_folder, *flags, **more)
+    server.start()
+    try:
+        yield server
+    finally:
+        with suppress(ProcessLookupError, AssertionError):
+            server.kill()

@@ -1,0 +1,405 @@
+"""Rooms in memory, for tests that need neither a store nor a network.
+
+A `PureRoom` is a room with its log and every moment of it: each commit comes from `core`, gets a
+place in the log, and enters the room the way a replica takes it in. `histories` are rooms that
+several persons have talked to, with sense and without. A `Looker` is a viewer that keeps what it
+is sent and applies it as a client would; a `Stage` shows a room to lookers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+from tests.games import dice_duel as duel
+from tests.games.dice_duel import GAME as DICE_DUEL
+from tests.games.lawbook import copied
+from towerhall_protocol.fairness import UID_BYTES, nonce_hash
+from towerhall_protocol.merge_patch import apply
+from towerhall_protocol.messages import (
+    Cursor,
+    ServerFrame,
+    ServerMessage,
+    ServerReset,
+    ServerSeat,
+    ServerWelcome,
+)
+from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, Point, Stamps, link, mark
+from towerhall_server.game import AnyGame, Rejected, Seat, Viewer
+from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
+from towerhall_server.room import core
+from towerhall_server.room.audience import Audience
+from towerhall_server.room.core import Plan, Step
+from towerhall_server.room.events import Cause, Settings, base64url, encode_commit
+from towerhall_server.room.prepared import Prepared
+from towerhall_server.room.replica import Replica
+from towerhall_server.room.seats import Person
+from towerhall_server.room.state import Room, entered
+from towerhall_server.room.view import NOTHING, SHARED, WATCHING, frame, view
+
+PEOPLE = tuple(
+    Person(f"identity-of-{name.lower()}", name) for name in ("Ada", "Ben", "Cyd", "Döra", "Zoe")
+)
+ADA, BEN, CYD, DORA, ZOE = PEOPLE
+HOST = ADA
+CODE = "QJXKZB"
+KEY_HASH = sha256(b"the hash of a key").digest()
+SECRET = sha256(b"what only the server knows").digest()
+UID = sha256(b"a room").digest()[:UID_BYTES]
+Message = TypeVar("Message", bound=ServerMessage)
+
+
+def _own_columns(state: duel.State, viewer: Viewer) -> dict[str, object]:
+    own = {} if viewer is None else {str(viewer): state.columns[viewer]}
+    return {**duel.view(state, viewer), "columns": own}
+
+
+SHARED_DUEL: AnyGame = replace(DICE_DUEL, name="shared_duel", shared_view=True)
+SECRET_DUEL: AnyGame = replace(DICE_DUEL, name="secret_duel", view=_own_columns)
+"""Here viewers do not see the same: columns are for those who own them."""
+GAMES: Mapping[str, AnyGame] = {
+    game.name: game for game in (FIVE_TOWERS, DICE_DUEL, SHARED_DUEL, SECRET_DUEL)
+}
+
+
+def classes(room: Room) -> tuple[str, ...]:
+    """All classes of viewers that the room can have."""
+    if room.rules.shared_view:
+        return (SHARED,)
+    return (WATCHING, *map(str, range(len(room.table.seats))))
+
+
+def nonce_of(person: Person, deal: int = 1) -> bytes:
+    """What this person's client keeps for a deal."""
+    return sha256(f"{person.id} {deal}".encode()).digest()
+
+
+def sealed_nonce(person: Person, deal: int = 1) -> str:
+    """What it shows before the deal is sealed."""
+    return base64url(nonce_hash(UID, nonce_of(person, deal)))
+
+
+def open_nonce(person: Person, deal: int = 1) -> str:
+    """What it shows after that."""
+    return base64url(nonce_of(person, deal))
+
+
+def accepted(answer: Step | Rejected) -> Step:
+    assert not isinstance(answer, Rejected), answer
+    return answer
+
+
+class PureRoom:
+    """A room, its log and its clock."""
+
+    def __init__(
+        self, rules: AnyGame = FIVE_TOWERS, seats: int = 2, *, salt: str = "", **settings: int
+    ) -> None:
+        """Logs with another salt have other chains."""
+        self._salt = salt
+        self._numbers: dict[str, int] = {}
+        self.now_ms = 1_000
+        self.entries: list[Entry] = []
+        self.rooms: list[Room] = []
+        """As they were after each commit."""
+        self.answers: list[tuple[Room, Step | Rejected]] = []
+        """All that was asked for, and of which room."""
+        options = rules.presets["standard"]
+        plan = Plan(rules, options, seats, Settings(**settings), HOST.id, KEY_HASH)
+        self.append(core.found(plan, CODE, UID, SECRET))
+
+    @property
+    def room(self) -> Room:
+        return self.rooms[-1]
+
+    @property
+    def seq(self) -> int:
+        return len(self.entries)
+
+    @property
+    def point(self) -> Point:
+        return self.entries[-1].point if self.entries else START
+
+    def append(self, step: Step, *, after_ms: int = 100) -> None:
+        """Put a step into the log."""
+        self.now_ms += after_ms
+        seq, blob = self.seq + 1, encode_commit(step.commit)
+        commit_id = sha256(f"{self._salt}{seq}".encode()).digest()[:COMMIT_ID_BYTES]
+        chain = link(self.point, commit_id, blob)
+        stamps = Stamps(1_700_000_000_000 + self.now_ms, self.now_ms)
+        before = self.room if self.rooms else step.after
+        after = entered(before, step.after, step.commit.cause, seq, mark(chain), self.now_ms)
+        self.rooms.append(after)
+        self.entries.append(Entry(seq, commit_id, chain, blob, stamps))
+
+    def ask(self, person: Person, body: Mapping[str, Any], tag: str | None = None) -> Any:
+        """What a command leads to as an actor decides it: a step, or a refusal."""
+        room, before = self.room, repr(self.room)
+        self._numbers[person.id] = number = self._numbers.get(person.id, 0) + 1
+        seat = room.table.seat_of(person.id)
+        cause = Cause(-1 if seat is None else seat, person.id, f"origin of {person.name}", number)
+        answer: Step | Rejected | None
+        if core.is_of_game(body):
+            answer = core.may_play(room, person, room.tag if tag is None else tag)
+            if answer is None:
+                events = core.decide(room, Seat(cause.seat), body)
+                refused = isinstance(events, Rejected)
+                answer = events if refused else core.play(room, cause, body, events)
+        else:
+            answer = core.manage(room, person, cause, body)
+        assert repr(room) == before, f"deciding {body} changed the room"
+        self.answers.append((room, answer))
+        return answer
+
+    def say(self, person: Person, command: str, **fields: Any) -> Step:
+        """A command that is accepted and enters the log."""
+        step = accepted(self.ask(person, {"command": command, **fields}))
+        self.append(step)
+        return step
+
+    def refused(self, person: Person, command: str, **fields: Any) -> str:
+        """The code with which a command is refused."""
+        answer = self.ask(person, {"command": command, **fields})
+        assert isinstance(answer, Rejected), f"accepted: {answer.commit}"
+        return answer.code
+
+    def wait(self, late_ms: int = 0) -> Step:
+        """Let the room do by itself what is due."""
+        room, bot = self.room, core.bot_to_act(self.room)
+        step: Step | Rejected
+        match core.due(room).errand:
+            case "open":
+                step = core.cancel_step(room)
+            case "turn":
+                step = core.timeout_step(room)
+            case "bot":
+                assert bot is not None
+                step = core.bot_step(room, bot, sha256(f"{self.seq}".encode()).digest())
+            case _:
+                step = core.close_step(room, "abandoned")
+        self.answers.append((room, step))
+        after_ms = max(0, core.deadline_ms(room) - self.now_ms) + late_ms
+        self.append(accepted(step), after_ms=after_ms)
+        return accepted(step)
+
+    def offered(self, seat: Seat, pick: int) -> dict[str, Any]:
+        """One of the commands that a seat is offered."""
+        offers = self.room.rules.offers(self.room.game, seat)
+        commands = [each for o in offers if not o.unsure for each in o.commands()]
+        return dict(commands[pick % len(commands)])
+
+    def holder(self, seat: int) -> Person:
+        held = self.room.table.seats[seat]
+        assert held is not None
+        return Person(held.identity, held.name)
+
+    # Longer stretches
+
+    def seat_people(self, *people: Person, sealed: bool = True) -> "PureRoom":
+        """They sit down in this order and are ready; bots take the other seats."""
+        for person in people:
+            self.say(person, "sit", **({"nonce": sealed_nonce(person)} if sealed else {}))
+        for _ in self.room.table.free_seats():
+            self.say(HOST, "add_bot", level="easy")
+        for person in people:
+            self.say(person, "ready")
+        return self
+
+    def deal(self) -> "PureRoom":
+        """Start, and open whatever is sealed."""
+        self.say(HOST, "start")
+        for seat, holder in enumerate(self.room.table.seats):
+            if holder is not None and holder.owes_nonce:
+                person = self.holder(seat)
+                self.say(person, "open", nonce=open_nonce(person, self.room.table.deal))
+        return self
+
+    def play_on(self, moves: int = 1_000) -> "PureRoom":
+        """Bots move, and persons take one offer or another."""
+        for number in range(moves):
+            if not self.room.to_act():
+                break
+            seat = self.room.to_act()[0]
+            if core.bot_to_act(self.room) == seat:
+                self.wait()
+            else:
+                body = self.offered(seat, 7 * number)
+                self.say(self.holder(seat), body.pop("command"), **body)
+        return self
+
+
+@cache
+def whole_room(name: str, seats: int = 3) -> PureRoom:
+    """One with everything in it, up to the end of its game; nobody changes it."""
+    pure = PureRoom(GAMES[name], seats, turn_seconds=20)
+    pure.say(ZOE, "sit", nonce=sealed_nonce(ZOE))
+    pure.say(ZOE, "stand")
+    pure.seat_people(ADA, BEN)
+    pure.say(HOST, "start")
+    pure.say(BEN, "open", nonce=open_nonce(BEN))
+    pure.wait()
+    pure.say(ADA, "sit", nonce=sealed_nonce(ADA, 2))
+    pure.say(BEN, "ready", nonce=sealed_nonce(BEN, 2))
+    pure.deal().play_on(3).wait(late_ms=5)
+    return pure.play_on()
+
+
+def frames_of(pure: PureRoom, name: str) -> list[bytes]:
+    """What viewers of a class must get from seq 1 on, straight from the moments of the room."""
+    views = [NOTHING, *(view(room, name) for room in pure.rooms)]
+    changes = Replica(GAMES, SECRET)
+    made = []
+    for old, new, entry in zip(views, views[1:], pure.entries, strict=False):
+        commit = changes.follow(entry).commit
+        message = frame(pure.room.rules, commit, entry.seq, mark(entry.chain), old, new)
+        made.append(Prepared(message).binary())
+    return made
+
+
+# --- rooms that anything has been said to ---
+
+SITTING: tuple[dict[str, Any], ...] = (
+    {}, {}, {"seat": 0}, {"seat": 1}, {"seat": 2}, {"seat": -1}, {"seat": True}, {"seat": "0"},
+    {"nonce": "x"}, {"nonce": 7}, {"nonce": None},
+)  # fmt: skip
+SAYINGS = (
+    "sit", "sit", "stand", "ready", "ready", "unready", "start", "start", "open", "open", "add_bot",
+    "remove_bot", "move", "move", "move", "stale", "nonsense", "wait", "wait", "close",
+)  # fmt: skip
+Saying = tuple[Person, str, int]
+
+
+def _body(pure: PureRoom, person: Person, what: str, pick: int) -> dict[str, Any]:
+    deal, seat = pure.room.table.deal, pure.room.table.seat_of(person.id)
+    shown = {"nonce": sealed_nonce(person, deal + 1)} if pick % 2 else {}
+    match what:
+        case "sit":
+            return {"command": "sit", **shown, **SITTING[pick % len(SITTING)]}
+        case "ready" | "unready":
+            return {"command": "ready", "ready": what == "ready", **shown}
+        case "open":
+            return {"command": "open", "nonce": open_nonce(person, deal + (pick % 5 == 0))}
+        case "add_bot":
+            level = ("easy", "medium", "hard", "best")[pick % 4]
+            return {"command": "add_bot", "level": level, **SITTING[pick % 4]}
+        case "remove_bot":
+            return {"command": "remove_bot", "seat": pick % 3}
+        case "move" | "stale" if seat is not None and seat in pure.room.to_act():
+            return pure.offered(seat, pick)
+    return {"command": what, "number": pick}
+
+
+def _tell(pure: PureRoom, saying: Saying) -> None:
+    person, what, pick = saying
+    if what == "wait":
+        if core.due(pure.room).errand in ("open", "turn", "bot"):
+            pure.wait(late_ms=pick)
+    elif what == "close":
+        if pick % 16 == 0:
+            pure.append(core.close_step(pure.room, "abandoned"))
+    else:
+        body = _body(pure, person, what, pick)
+        answer = pure.ask(person, body, "another" if what == "stale" else None)
+        if not isinstance(answer, Rejected):
+            pure.append(answer, after_ms=pick)
+
+
+def _lived(rules: AnyGame, seats: int, begun: int, clock: int, sayings: list[Saying]) -> PureRoom:
+    pure = PureRoom(rules, seats, turn_seconds=clock)
+    if begun >= 1:
+        pure.seat_people(ADA, BEN, sealed=begun != 2)
+    if begun >= 3:
+        pure.deal()
+    for saying in sayings:
+        _tell(pure, saying)
+    return pure
+
+
+def histories(rules: AnyGame) -> st.SearchStrategy[PureRoom]:
+    """Rooms at any stage to which several persons have said this and that."""
+    saying = st.tuples(st.sampled_from(PEOPLE), st.sampled_from(SAYINGS), st.integers(0, 1000))
+    return st.builds(
+        _lived,
+        st.just(rules),
+        st.sampled_from([2, 3]),
+        st.integers(0, 3),
+        st.sampled_from([0, 20]),
+        st.lists(saying, max_size=25),
+    )
+
+
+# --- those who look ---
+
+
+class Looker:
+    """A viewer that keeps what it is sent, and has the view that a client would have."""
+
+    def __init__(self, person: Person) -> None:
+        self.person = person
+        self.origin = f"origin of {person.name}"
+        self.seat: Seat | None = None
+        self.unanswered = 0
+        self.alive = True
+        self.sent: list[Prepared] = []
+        self.closed: list[str] = []
+        self.view: dict[str, object] = {}
+        self.cursor: Cursor | None = None
+
+    def send(self, message: Prepared) -> None:
+        self.sent.append(message)
+        match message.message:
+            case ServerWelcome(arrival):
+                if arrival.view is None:
+                    assert arrival.cursor == self.cursor, "goes on from another place (P-21)"
+                else:
+                    self.cursor, self.view = arrival.cursor, copied(arrival.view)
+            case ServerReset(cursor, document, _):
+                self.cursor, self.view = cursor, copied(document)
+            case ServerFrame(seq, short, _, _, patch):
+                assert self.cursor is not None, "a frame before anything else"
+                assert seq == self.cursor.seq + 1, "a frame that does not follow (P-25)"
+                self.cursor = Cursor(self.cursor.base, seq, short)
+                self.view = apply(self.view, copied(patch))
+
+    def close(self, reason: str) -> None:
+        self.closed.append(reason)
+
+    def told(self, kind: type[Message]) -> list[Message]:
+        """The messages of one kind, in order."""
+        return [each.message for each in self.sent if isinstance(each.message, kind)]
+
+    def names(self) -> list[str]:
+        """What kinds of messages came, in order."""
+        return [type(each.message).__name__.removeprefix("Server").lower() for each in self.sent]
+
+    def forget(self) -> None:
+        self.sent.clear()
+
+    @property
+    def seats_told(self) -> list[int]:
+        return [message.seat for message in self.told(ServerSeat)]
+
+
+class Stage:
+    """A room that is being followed and shown."""
+
+    def __init__(self, pure: PureRoom, seq: int | None = None) -> None:
+        """Up to that seq it was read from the log, with nobody there."""
+        self.pure = pure
+        self.replica = Replica(GAMES, SECRET)
+        self.replica.load(pure.entries[:seq])
+        self.audience = Audience()
+
+    def enter(self, person: Person) -> Looker:
+        looker = Looker(person)
+        self.audience.add(self.replica.room, looker)
+        self.audience.snapshot(self.replica, looker)
+        return looker
+
+    def follow(self, seq: int | None = None) -> None:
+        """Show what the log holds beyond this, up to that seq."""
+        for entry in self.pure.entries[self.replica.point.seq : seq]:
+            self.audience.show(self.replica, self.replica.follow(entry))
