@@ -212,6 +212,29 @@ async def test_go_is_followed_at_a_random_moment_within_the_time(leaves_first: b
         assert seen[2] == h.Synced(1, False, 0)
 
 
+async def test_a_server_that_closes_before_the_moment_is_not_asked_again_before_it() -> None:
+    closed, moment = asyncio.Event(), asyncio.Event()
+
+    async def going(visit: Visit) -> None:
+        await visit.welcome(PLAYING)
+        await visit.send(m.ServerGo(4000))
+        await visit.close("restart")
+        closed.set()
+
+    async def sleep(seconds: float) -> None:
+        await moment.wait()
+
+    async with (
+        fake_server(going, back) as server,
+        joined(server, retry=Retry(sleep=sleep)) as table,
+    ):
+        await closed.wait()
+        await asyncio.sleep(0.05)
+        assert len(server.visits) == 1
+        moment.set()
+        assert (await table.start()).seq == 2
+
+
 async def test_whoever_is_sent_away_for_good_does_not_come_back_because_of_an_earlier_go() -> None:
     async def going(visit: Visit) -> None:
         await visit.welcome(PLAYING)

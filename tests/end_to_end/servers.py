@@ -83,14 +83,19 @@ class ServerProcess:
     def engine_pid(self) -> int:
         """The process of its embedded store."""
         found = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(self.pid)], capture_output=True, text=True, check=True
+            ["ps", "-o", "pid=", "--ppid", str(self.pid)],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         (pid,) = found.stdout.split()
         return int(pid)
 
 
 @contextmanager
-def running(data_folder: Path, *flags: str, **more: dict[str, str] | None) -> Iterator[ServerProcess]:
+def running(
+    data_folder: Path, *flags: str, **more: dict[str, str] | None
+) -> Iterator[ServerProcess]:
     server = ServerProcess(data_folder, *flags, **more)
     server.start()
     try:

@@ -11,10 +11,11 @@ from redis.asyncio import Redis
 from tests.eventlog.engines import KINDS, client, started
 from tests.eventlog.logs import ROOM, attempt, grow, place_after, whole
 from tests.eventlog.proxy import Proxy
-from towerhall_server.eventlog.batch import Batch, Call, StoreError, StoreRefusedError
+from towerhall_server.eventlog.batch import Batch, Call
 from towerhall_server.eventlog.commands import packed
 from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.entry import START, Point
+from towerhall_server.eventlog.errors import StoreError, StoreRefusedError
 from towerhall_server.eventlog.log import Answer, Append, Appended, EventLog, Gone
 
 

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from tests.eventlog.logs import DAY_MS, ROOM, attempt, grow, place_after
 from tests.eventlog.proxy import Proxy
-from towerhall_server.eventlog.batch import StoreError
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import SHARDS, room_keys, shard_of
 from towerhall_server.eventlog.log import EventLog, Removed
 

@@ -14,7 +14,8 @@ from redis.asyncio import Redis
 from tests.eventlog.engines import KINDS, client, started
 from tests.eventlog.proxy import Proxy
 from towerhall_server.eventlog.commands import packed
-from towerhall_server.eventlog.connection import Connection, StoreError, StoreRefusedError
+from towerhall_server.eventlog.connection import Connection
+from towerhall_server.eventlog.errors import StoreError, StoreRefusedError
 
 INCR = packed("INCR", "counter")
 

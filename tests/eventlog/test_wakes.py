@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 from tests.eventlog.logs import DAY_MS, ROOM, attempt, grow, place_after
 from tests.eventlog.proxy import Proxy
 from towerhall_server.eventlog import connection
-from towerhall_server.eventlog.batch import StoreError, StoreRefusedError
+from towerhall_server.eventlog.errors import StoreError, StoreRefusedError
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import EventLog, Following
 from towerhall_server.eventlog.wakes import Missed, Said, Wake, Woken, listen

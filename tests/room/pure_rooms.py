@@ -6,6 +6,7 @@ several persons have talked to, with sense and without. A `Looker` is a viewer t
 is sent and applies it as a client would; a `Stage` shows a room to lookers.
 """
 
+import random
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -269,7 +270,6 @@ SAYINGS = (
     "sit", "sit", "stand", "ready", "ready", "unready", "start", "start", "open", "open", "add_bot",
     "remove_bot", "move", "move", "move", "stale", "nonsense", "wait", "wait", "close",
 )  # fmt: skip
-Saying = tuple[Person, str, int]
 
 
 def _body(pure: PureRoom, person: Person, what: str, pick: int) -> dict[str, Any]:
@@ -292,8 +292,10 @@ def _body(pure: PureRoom, person: Person, what: str, pick: int) -> dict[str, Any
     return {"command": what, "number": pick}
 
 
-def _tell(pure: PureRoom, saying: Saying) -> None:
-    person, what, pick = saying
+def _tell(pure: PureRoom, person: Person, what: str, pick: int) -> None:
+    acting = pure.room.to_act()
+    if what in ("move", "stale") and acting and core.bot_to_act(pure.room) is None and pick % 8:
+        person = pure.holder(acting[0])
     if what == "wait":
         if core.due(pure.room).errand in ("open", "turn", "bot"):
             pure.wait(late_ms=pick)
@@ -307,28 +309,25 @@ def _tell(pure: PureRoom, saying: Saying) -> None:
             pure.append(answer, after_ms=pick)
 
 
-def _lived(rules: AnyGame, seats: int, begun: int, clock: int, sayings: list[Saying]) -> PureRoom:
-    pure = PureRoom(rules, seats, turn_seconds=clock)
-    if begun >= 1:
-        pure.seat_people(ADA, BEN, sealed=begun != 2)
-    if begun >= 3:
+def lived(rules: AnyGame, seed: int, sayings: int) -> PureRoom:
+    """A room to which several persons have said this and that."""
+    chance = random.Random(seed)
+    pure = PureRoom(rules, chance.choice((2, 3)), turn_seconds=chance.choice((0, 20)))
+    begun = chance.choice(("fresh", "seated", "with nonces", "sealed", "playing"))
+    if begun != "fresh":
+        pure.seat_people(ADA, BEN, sealed=begun != "seated")
+    if begun == "sealed":
+        pure.say(HOST, "start")
+    if begun == "playing":
         pure.deal()
-    for saying in sayings:
-        _tell(pure, saying)
+    for _ in range(sayings):
+        _tell(pure, chance.choice((HOST, *PEOPLE)), chance.choice(SAYINGS), chance.randrange(1000))
     return pure
 
 
 def histories(rules: AnyGame) -> st.SearchStrategy[PureRoom]:
-    """Rooms at any stage to which several persons have said this and that."""
-    saying = st.tuples(st.sampled_from(PEOPLE), st.sampled_from(SAYINGS), st.integers(0, 1000))
-    return st.builds(
-        _lived,
-        st.just(rules),
-        st.sampled_from([2, 3]),
-        st.integers(0, 3),
-        st.sampled_from([0, 20]),
-        st.lists(saying, max_size=25),
-    )
+    """Any of those. All follows from a seed, so that no two are alike; their length shrinks."""
+    return st.builds(lived, st.just(rules), st.integers(0, 1 << 32), st.integers(1, 40))
 
 
 # --- those who look ---

@@ -7,22 +7,20 @@ import msgspec
 import pytest
 
 from tests.room.pure_rooms import (
-    ADA,
     BEN,
     CYD,
     HOST,
     ZOE,
     PureRoom,
-    accepted,
     open_nonce,
     sealed_nonce,
 )
 from towerhall_protocol.errors import HINTS
 from towerhall_server.game import Rejected
 from towerhall_server.room import core
-from towerhall_server.room.gate import GAME, RIGHTS, Role, key_hash, may_enter, refuse, roles
+from towerhall_server.room.gate import GAME, RIGHTS, key_hash, may_enter, refuse, roles
 from towerhall_server.room.seats import ROOM_COMMANDS, Person
-from towerhall_server.room.state import Status, Table
+from towerhall_server.room.state import Status
 
 BOT_SEAT, LAST_SEAT = 2, 3
 FIELDS = {"open": {"nonce": open_nonce(BEN)}, "remove_bot": {"seat": BOT_SEAT}}
@@ -66,17 +64,12 @@ over    remove_bot  not_host    not_host       not_waiting    not_waiting
 over    game        not_seated  not_playing    not_playing    not_seated
 """
 CASES = [tuple(line.split()) for line in TABLE.splitlines() if line]
-PEOPLE_BY_ROLE = {
-    "watcher": (ZOE, True),
-    "seated": (BEN, True),
-    "host with a seat": (HOST, True),
-    "host without a seat": (HOST, False),
-}
+WHO = ((ZOE, True), (BEN, True), (HOST, True), (HOST, False))
 """Who has that role, and whether the host sits."""
 
 
 @cache
-def room_at(status: Status, host_sits: bool) -> PureRoom:
+def room_at(status: str, host_sits: bool) -> PureRoom:
     """Two persons with nonces, a bot, and while it waits a free seat."""
     pure = PureRoom(seats=4)
     first = HOST if host_sits else CYD
@@ -85,8 +78,8 @@ def room_at(status: Status, host_sits: bool) -> PureRoom:
     pure.say(HOST, "add_bot", seat=BOT_SEAT)
     if status != "waiting":
         pure.say(HOST, "add_bot", seat=LAST_SEAT)
-        pure.say(first, "ready")
-        pure.say(BEN, "ready")
+        for person in (first, BEN):
+            pure.say(person, "ready")
         pure.say(HOST, "start")
     if status in ("playing", "over"):
         for person in (first, BEN):
@@ -105,14 +98,10 @@ def outcome(pure: PureRoom, person: Person, command: str) -> str:
     return answer.code if isinstance(answer, Rejected) else "ok"
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case[:2]))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(case[:2]))
 def test_every_role_is_let_through_or_refused(case: tuple[str, ...]) -> None:
     status, command, *expected = case
-    stages: tuple[Status, ...] = get_args(Status)
-    found = [
-        outcome(room_at(stages[stages.index(status)], host_sits), person, command)  # type: ignore[arg-type]
-        for person, host_sits in PEOPLE_BY_ROLE.values()
-    ]
+    found = [outcome(room_at(status, host_sits), person, command) for person, host_sits in WHO]
     assert found == expected
 
 
@@ -120,4 +109,76 @@ def test_the_table_is_about_every_command_at_every_stage() -> None:
     every = {(status, name) for status in get_args(Status) for name in (*ROOM_COMMANDS, GAME)}
     assert {case[:2] for case in CASES} == every
     assert len(CASES) == len(every)
-    assert all(len(case) == 2 + len(PEOPLE_BY_ROLE) for case in CASES)
+
+
+def test_rights_are_stated_for_every_command_and_for_nothing_else() -> None:
+    assert RIGHTS.keys() == {*ROOM_COMMANDS, GAME}
+
+
+@pytest.mark.parametrize("person", [ZOE, BEN, HOST])
+@pytest.mark.parametrize("action", ["", "nonsense", "Sit", "sit ", "kick", "host", "x" * 500])
+@pytest.mark.parametrize("status", get_args(Status))
+def test_what_is_not_listed_is_denied_to_everybody(
+    person: Person, action: str, status: str
+) -> None:
+    refusal = refuse(room_at(status, True).room.table, person.id, action)
+    assert refusal == Rejected("unknown_command", "P-40", {"name": action[:40]})
+
+
+def test_refusals_cite_the_protocol_and_have_hints() -> None:
+    for status in get_args(Status):
+        for person, host_sits in WHO:
+            pure = room_at(status, host_sits)
+            for command in ROOM_COMMANDS:
+                answer = pure.ask(person, {"command": command, **FIELDS.get(command, {})})
+                if isinstance(answer, Rejected):
+                    assert answer.code in HINTS
+                    assert answer.rule.startswith("P-")
+
+
+def test_a_host_has_a_second_role_beside_it() -> None:
+    table = room_at("waiting", True).room.table
+    assert roles(table, HOST.id) == {"host", "seated"}
+    assert roles(table, BEN.id) == {"seated"}
+    assert roles(table, ZOE.id) == {"watcher"}
+    assert roles(room_at("waiting", False).room.table, HOST.id) == {"host", "watcher"}
+
+
+@pytest.mark.parametrize("status", get_args(Status))
+def test_nobody_has_the_seat_of_a_bot(status: str) -> None:
+    """A connection that is over has no identity; bots have none either."""
+    table = room_at(status, True).room.table
+    assert table.seat_of("") is None
+    assert roles(table, "") == {"watcher"}
+
+
+def test_whoever_took_the_seat_last_is_judged_by_the_newest_state() -> None:
+    pure = PureRoom()
+    pure.say(BEN, "sit", seat=0)
+    pure.say(BEN, "stand")
+    pure.say(ZOE, "sit", seat=0)
+    assert pure.refused(BEN, "ready") == "not_seated"
+    assert pure.refused(ZOE, "sit", seat=1) == "already_seated"
+
+
+def test_a_message_cannot_claim_a_seat_or_a_role() -> None:
+    pure = PureRoom().seat_people(HOST, BEN, sealed=False)
+    claims = {"seat": 0, "identity": HOST.id, "host": HOST.id, "role": "host"}
+    assert pure.refused(ZOE, "start", **claims) == "not_host"
+    assert pure.refused(ZOE, "ready", **claims) == "not_seated"
+    pure.say(BEN, "stand", **claims)
+    assert pure.room.table.seat_of(HOST.id) == 0
+    assert pure.room.table.seat_of(BEN.id) is None
+
+
+def test_a_private_room_opens_by_its_key_alone() -> None:
+    table = msgspec.structs.replace(PureRoom().room.table, key_hash=key_hash("sesame"))
+    assert may_enter(table, "sesame")
+    for wrong in ("", "Sesame", "sesame ", "\ud800", key_hash("sesame").hex()):
+        assert not may_enter(table, wrong)
+
+
+def test_a_public_room_needs_no_key() -> None:
+    table = msgspec.structs.replace(PureRoom().room.table, key_hash=b"")
+    assert may_enter(table, "")
+    assert may_enter(table, "any")

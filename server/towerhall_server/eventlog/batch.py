@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 
 from towerhall_server.eventlog.commands import Script
-from towerhall_server.eventlog.connection import Connection, StoreError, StoreRefusedError
+from towerhall_server.eventlog.connection import Connection
+from towerhall_server.eventlog.errors import StoreError, StoreRefusedError
 
 __all__ = ["Batch", "Call", "StoreError", "StoreRefusedError"]
 

@@ -26,19 +26,12 @@ from hiredis import Reader
 
 from towerhall_server.eventlog.commands import packed
 from towerhall_server.eventlog.endpoint import Endpoint, endpoint
+from towerhall_server.eventlog.errors import StoreError, StoreRefusedError
 
 INCOMPLETE: Final = object()
 MOST_UNHEARD: Final = 10_000
 """Messages that may wait for a slow listener before no more are taken from the socket."""
 PING: Final = packed("PING")
-
-
-class StoreError(Exception):
-    """No answer came: what was asked for may have happened or not."""
-
-
-class StoreRefusedError(StoreError):
-    """The engine answered with an error: full, loading, read-only, or a fault in a script."""
 
 
 class _Exchange(msgspec.Struct):
@@ -145,7 +138,7 @@ class Wire(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         if self.lost is None:
-            self.lost = str(error) if error else "the engine closed the connection"
+            self.lost = _why(error) if error else "the engine closed the connection"
         if self._watch:
             self._watch.cancel()
         for exchange in self._owed:
@@ -233,15 +226,19 @@ async def open_wire(where: Endpoint) -> Wire:
                 host, port, tls = where.host, where.port, where.tls
                 _, wire = await loop.create_connection(new_wire, host, port, ssl=tls)
     except (OSError, ValueError) as error:  # timeouts are of the first kind, odd names of the other
-        raise StoreError(str(error) or type(error).__name__) from error
+        raise StoreError(_why(error)) from error
     try:
         for answer in await wire.ask(b"".join(where.greeting), len(where.greeting)):
             if isinstance(answer, StoreError):
                 raise answer
     except BaseException as error:
-        wire.give_up(str(error))
+        wire.give_up(_why(error))
         raise
     return wire
+
+
+def _why(error: BaseException) -> str:
+    return str(error) or type(error).__name__
 
 
 def _unknown(why: str | None, count: int, kind: type[StoreError] = StoreError) -> list[Any]:

@@ -38,7 +38,7 @@ from towerhall_server.eventlog.answers import (
     Stale,
     line_of,
 )
-from towerhall_server.eventlog.batch import Batch, Call, StoreError
+from towerhall_server.eventlog.batch import Batch, Call
 from towerhall_server.eventlog.commands import (
     Argument,
     Script,
@@ -49,6 +49,7 @@ from towerhall_server.eventlog.commands import (
 )
 from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.entry import START, Entry, Point, Stamps
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import SHARDS, room_keys, shard_keys
 
 __all__ = [

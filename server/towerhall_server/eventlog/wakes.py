@@ -16,9 +16,10 @@ import msgspec
 
 from towerhall_server.eventlog.answers import Line, line_of
 from towerhall_server.eventlog.commands import packed
-from towerhall_server.eventlog.connection import StoreError, open_wire
+from towerhall_server.eventlog.connection import open_wire
 from towerhall_server.eventlog.endpoint import endpoint
 from towerhall_server.eventlog.entry import Entry, Stamps
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import SHARDS, shard_keys
 
 LINE: Final = 1

@@ -26,6 +26,7 @@ from towerhall_protocol.messages import (
     ServerPong,
 )
 from towerhall_server.eventlog.batch import StoreError
+from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.game import Seat
 from towerhall_server.gateway.limits import Counts, Limits
 from towerhall_server.gateway.names import clean_chat
@@ -119,7 +120,7 @@ class Connection:
             case ClientChat(text):
                 self._begin(self._chat(text))
             case ClientPing(seq):
-                stamps = self._hall.directory.node.clock.stamps(self._code)
+                stamps = self._hall.directory.node.clock.stamps(shard_of(self._code))
                 self._tell(ServerPong(seq, stamps))
             case Tell(message):
                 self._tell(message)

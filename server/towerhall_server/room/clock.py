@@ -7,8 +7,6 @@ Whoever acts on a guess that was wrong is told so by the store and waits for the
 from time import monotonic, time
 from typing import Final
 
-from towerhall_server.eventlog.keys import shard_of
-
 MOST_DOUBT_MS: Final = 5000
 
 
@@ -22,10 +20,11 @@ class ServiceClock:
         """The store has said what time it is."""
         self._heard[shard] = (served_ms, monotonic())
 
-    def now_ms(self, room: str) -> int:
-        served_ms, heard = self._heard.get(shard_of(room), (0, monotonic()))
-        return served_ms + min(round(1000 * (monotonic() - heard)), MOST_DOUBT_MS)
+    def now_ms(self, shard: int) -> int:
+        now = monotonic()
+        served_ms, heard = self._heard.get(shard, (0, now))
+        return served_ms + min(round(1000 * (now - heard)), MOST_DOUBT_MS)
 
-    def stamps(self, room: str) -> tuple[int, int]:
+    def stamps(self, shard: int) -> tuple[int, int]:
         """Wall clock and service clock, as clients are told them."""
-        return round(time() * 1000), self.now_ms(room)
+        return round(time() * 1000), self.now_ms(shard)

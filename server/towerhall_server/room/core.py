@@ -133,7 +133,7 @@ def effect_of(room: Room, seat: Seat, body: Mapping[str, Any]) -> Mapping[str, o
 
     The events that it would lead to are not for telling: they may turn over hidden cards.
     """
-    for offer in room.rules.offers(room.game, seat):
+    for offer in room.rules.offers(room.game, seat) if room.playing else ():
         if offer.command == body.get("command"):
             for command, effect in offer.with_effects():
                 if command == body:

@@ -16,6 +16,7 @@ import msgspec
 from towerhall_protocol.messages import ServerPaused
 from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, Entry, link, mark
+from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.eventlog.log import (
     Answer,
     Append,
@@ -86,12 +87,10 @@ class Follower:
     def __init__(self, node: Node, replica: Replica) -> None:
         self._node = node
         self.replica = replica
+        self.code = replica.room.table.code
+        self.shard = shard_of(self.code)
         self.audience = Audience()
         self.paused = False
-
-    @property
-    def code(self) -> str:
-        return self.room.table.code
 
     @property
     def room(self) -> Room:
@@ -102,7 +101,7 @@ class Follower:
         return self._node
 
     def now_ms(self) -> int:
-        return self._node.clock.now_ms(self.code)
+        return self._node.clock.now_ms(self.shard)
 
     def rank(self, ranks: int) -> int:
         """Which turn this node has in acting for a room that others served last."""

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from towerhall_protocol.fairness import NO_NONCE, game_seed
-from towerhall_server.game import AnyGame, Result, Seat
+from towerhall_server.game import AnyGame, Result, Seat, kept
 from towerhall_server.room.events import (
     BotSat,
     Cause,
@@ -84,12 +84,21 @@ class Table(msgspec.Struct, frozen=True, dict=True):
 
     def seat_of(self, identity: str) -> Seat | None:
         for seat, holder in enumerate(self.seats):
-            if holder is not None and holder.identity == identity:
+            if holder is not None and not holder.is_bot and holder.identity == identity:
                 return Seat(seat)
         return None
 
     def free_seats(self) -> tuple[Seat, ...]:
         return tuple(Seat(seat) for seat, holder in enumerate(self.seats) if holder is None)
+
+
+@kept
+def _seats_by_identity(table: Table) -> dict[str, Seat]:
+    return {
+        holder.identity: Seat(seat)
+        for seat, holder in enumerate(table.seats)
+        if holder is not None and holder.identity
+    }
 
 
 class Room(msgspec.Struct, frozen=True):

@@ -59,7 +59,7 @@ def _arrival(
             you=viewer.person.id,
             name=viewer.person.name,
             level=LEVEL,
-            now=follower.node.clock.stamps(follower.code),
+            now=follower.node.clock.stamps(follower.shard),
             cursor=cursor,
             view=None if name is None else audience.view_of(follower.room, name),
             seat=viewer.seat,
