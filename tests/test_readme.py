@@ -17,7 +17,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_python_example_plays_a_game_to_its_result() -> None:
-    (example,) = blocks("python")
+    (_, example) = blocks("python")
     printed = StringIO()
     with redirect_stdout(printed):
         exec(compile(example, "README.md", "exec"), {})

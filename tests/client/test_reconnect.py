@@ -87,6 +87,25 @@ async def test_what_is_commanded_while_away_is_sent_on_return() -> None:
         assert (await asyncio.gather(table.start(), table.stand()))[1].seq == 3
 
 
+async def test_what_is_left_of_a_connection_does_not_go_out_before_the_next_hello() -> None:
+    async def first(visit: Visit) -> None:
+        await visit.welcome()
+        await visit.receive()
+        await visit.drop()
+
+    async with fake_server(first, back) as server:
+
+        async def sleep(seconds: float) -> None:
+            # As if the connection had broken before this could be written.
+            table._line._outgoing.append(m.ClientChat("left over"))
+            table._line._posted.set()
+            await asyncio.sleep(0)
+
+        async with joined(server, retry=Retry(sleep=sleep)) as table:
+            await table.chat("break")
+            assert (await table.start()).seq == 2
+
+
 async def test_commands_are_sent_again_after_a_reset() -> None:
     async def resetting(visit: Visit) -> None:
         await visit.welcome(PLAYING, 5)
