@@ -28,7 +28,7 @@ class Limits(msgspec.Struct, frozen=True):
     depth: int
 
 
-FROM_CLIENT = Limits(message_bytes=4096, string_bytes=512, array_items=64, map_items=32, depth=8)
+FROM_CLIENT = Limits(message_bytes=4096, string_bytes=1200, array_items=64, map_items=32, depth=8)
 FROM_SERVER = Limits(
     message_bytes=1 << 20, string_bytes=1 << 16, array_items=1 << 14, map_items=1 << 12, depth=16
 )

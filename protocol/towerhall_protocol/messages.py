@@ -83,7 +83,7 @@ class Arrival(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     level: int
     now: tuple[int, int]
-    """Wall clock and service clock of the store, in ms."""
+    """Wall clock of the server and service clock of the room, in ms."""
     cursor: Cursor
     """Where the client stands after this message; missed frames follow as ordinary frames."""
     view: Document | None = None

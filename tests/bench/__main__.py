@@ -1,18 +1,47 @@
-"""`make bench`: all figures as tables, and as JSON in the file named by `BENCH_JSON`."""
+"""`make bench`: all figures as tables, and as JSON in the file named by `BENCH_JSON`.
 
-from tests.bench import appends, bots, game_steps, sizes
-from tests.bench.report import json_target, print_table, write_json
+`python -m tests.bench moves frames` measures some parts only; `--help` lists them.
+"""
+
+import argparse
+from collections.abc import Callable
+
+from tests.bench import (
+    appends,
+    bots,
+    frames,
+    game_steps,
+    memory,
+    moves,
+    replay,
+    scale,
+    sizes,
+)
+from tests.bench.report import Figure, json_target, print_table, write_json
+
+PARTS: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
+    "moves": ("Moves and their latency, 200 rooms of four", moves.measure),
+    "scale": ("Many rooms", scale.measure),
+    "memory": ("Memory", memory.measure),
+    "replay": ("After a restart", replay.measure),
+    "frames": ("Bytes on the wire", frames.measure),
+    "steps": ("Five Towers, one command", game_steps.measure),
+    "sizes": ("Five Towers, sizes", sizes.measure),
+    "bots": ("Five Towers, bots", bots.measure),
+    "log": ("The log", appends.measure),
+}
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    wanted = parser.parse_args().parts or list(PARTS)
+    if unknown := set(wanted) - set(PARTS):
+        parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
     target = json_target()
     sections = {}
-    for title, measure in (
-        ("Five Towers, one command", game_steps.measure),
-        ("Five Towers, sizes", sizes.measure),
-        ("Five Towers, bots", bots.measure),
-        ("The log", appends.measure),
-    ):
+    for part in wanted:
+        title, measure = PARTS[part]
         sections[title] = measure()
         print_table(title, sections[title])
     write_json(sections, target)

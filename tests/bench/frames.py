@@ -37,7 +37,9 @@ def measure() -> list[Figure]:
     """The largest bid frames, and the mean snapshot at half of a game."""
     figures = []
     for name, settings in (("without a clock", Settings()), ("with a clock", CLOCK)):
-        logs = [_game(number, settings) for number in progress(range(GAMES), GAMES, f"games {name}")]
+        logs = [
+            _game(number, settings) for number in progress(range(GAMES), GAMES, f"games {name}")
+        ]
         bids = [_size(written) for log in logs for written in log.commits if _is_bid(written)]
         note = f"largest of {len(bids)}, mean {mean(bids):.0f}"
         figures.append(Figure(f"bid frame {name}", max(bids), "bytes", BARS[name], note=note))
@@ -114,6 +116,7 @@ class _Listener:
         self.seat: Seat | None = None
         self.unanswered = 0
         self.alive = True
+        self.lags = False
         self.got: list[Prepared] = []
 
     def send(self, message: Prepared) -> None:

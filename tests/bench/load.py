@@ -1,18 +1,19 @@
 """The load: a process that plays many tables at once, and measures while it does.
 
-It reads a job from standard input and writes what it measured to standard output, both as JSON.
-Each step of a job plays on, either as fast as the server answers (one move under way per room) or
-at a steady total rate, and ends after a number of moves, of which the first are not measured. A
-move is counted, and its time taken, when the frame has arrived at all four sockets. CPU times are
-read at the same moments: the server's, the store's and the load's own.
+It is told what to do by lines of JSON and answers each with one: first a job, answered when all
+tables are made, then any number of steps. A step plays on, either as fast as the server answers
+(one move under way per room) or at a steady total rate, and ends after a number of moves, of which
+the first are not measured. A move is counted, and its time taken, when the frame has arrived at all
+four sockets. CPU times are read at the same moments: the server's, the store's and the load's own.
 
-Tables that end are followed by spare ones, which sit ready; so the number of games under way stays
-the same. Before the first step the games are spread over all their phases. Making tables is never
-part of a measurement.
+Games that end are followed by those of spare tables, which sit ready; so the number of games under
+way stays the same. Before the first step the games are spread over their phases. Making tables is
+never part of a measurement.
 """
 
 import asyncio
 import gc
+import os
 import sys
 from collections import deque
 from random import Random
@@ -27,7 +28,7 @@ from tests.bench.players import Player, Table
 from tests.bench.usage import cpu_seconds, rss_bytes
 
 SPREAD = 100
-"""Games are spread over their first so many moves; no game is shorter, few are much longer."""
+"""No game has fewer moves than this, and few have many more."""
 OPENING = 10
 """Seq of the deal: made, four sat, four ready, started."""
 NEVER = 1 << 30
@@ -50,8 +51,9 @@ class Job(msgspec.Struct, frozen=True):
     server_pid: int
     store_pid: int | None
     rooms: int
-    steps: tuple[Step, ...]
     spares: int = 0
+    spread: int = SPREAD
+    """Games are stopped somewhere in their first so many moves before the first step."""
     primer: int = 0
     """Rooms that are there before anything is measured, memory included."""
     seed: int = 1
@@ -81,13 +83,14 @@ class Window(msgspec.Struct, frozen=True):
         return self.latencies_us[int(share * (len(self.latencies_us) - 1))]
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    windows: tuple[Window, ...]
+class Ready(msgspec.Struct, frozen=True):
+    """All tables are made, and their games stopped somewhere."""
+
     rss_before: int
-    """Of the server, with the primer's rooms only."""
+    """Memory of the server with the primer's rooms only."""
     rss_after: int
-    """With all rooms, spread over their games, before the first step."""
-    set_up_seconds: float
+    """With all rooms."""
+    seconds: float
 
 
 class _Reading(msgspec.Struct, frozen=True):
@@ -110,7 +113,6 @@ class Load:
         self._latencies: list[float] = []
         self._late_slots = 0
         self._under_way = 0
-        self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     # What tables tell
 
@@ -137,37 +139,26 @@ class Load:
             self.fail("a game ended and there was no spare table: the job needs more of them")
 
     def fail(self, why: str) -> None:
-        if not self._failed.done():
-            self._failed.set_exception(RuntimeError(why))
+        """Nothing that is measured after this would mean anything."""
+        sys.stderr.write(f"the load has failed: {why}\n")
+        sys.stderr.flush()
+        os._exit(1)
 
-    # What the job wants
+    # What is wanted
 
-    async def run(self) -> Outcome:
-        work = asyncio.ensure_future(self._work())
-        await asyncio.wait((work, self._failed), return_when=asyncio.FIRST_COMPLETED)
-        if self._failed.done():
-            work.cancel()
-            await self._failed
-        return await work
-
-    async def _work(self) -> Outcome:
+    async def make_tables(self) -> Ready:
         job = self._job
         chance = Random(job.seed)
         began = perf_counter()
-        primer = await self._spread(await self._tables(job.primer, -job.seed), chance)
+        await self._spread(await self._tables(job.primer, -job.seed), chance)
         rss_before = rss_bytes(job.server_pid)
         tables = await self._tables(job.rooms + job.spares, job.seed)
         self._spares.extend(tables[job.rooms :])
-        playing = await self._spread(tables[: job.rooms], chance)
+        await self._spread(tables[: job.rooms], chance)
         rss_after = rss_bytes(job.server_pid)
-        set_up_seconds = perf_counter() - began
         gc.collect()
         gc.disable()  # pauses of the load are not what is measured
-        windows = [await self._step(step) for step in job.steps]
-        for table in (*primer, *playing, *tables[job.rooms :]):
-            for player in table.players:
-                player.leaving = True
-        return Outcome(tuple(windows), rss_before, rss_after, set_up_seconds)
+        return Ready(rss_before, rss_after, perf_counter() - began)
 
     async def _tables(self, count: int, seed: int) -> list[Table]:
         job = self._job
@@ -175,20 +166,19 @@ class Load:
             return await baseline_tables(self, job.address, count, job.command)
         return await towerhall_tables(self, job.address, count, seed)
 
-    async def _spread(self, tables: list[Table], chance: Random) -> list[Table]:
+    async def _spread(self, tables: list[Table], chance: Random) -> None:
         """Start the games and stop each of them somewhere."""
         self._is_open = self._job.kind == "towerhall"
         waiting = len(self._waiting) + len(tables)
         for table in tables:
-            table.hold_at = OPENING + int(chance.random() * SPREAD)
+            table.hold_at = OPENING + int(chance.random() * self._job.spread)
             begin(table)
         await self._until_quiet(waiting)
         self._is_open = False
         for table in tables:
             table.hold_at = NEVER
-        return tables
 
-    async def _step(self, step: Step) -> Window:
+    async def play(self, step: Step) -> Window:
         self._moves = self._late_slots = 0
         self._latencies.clear()
         loop = asyncio.get_running_loop()
@@ -239,7 +229,8 @@ class Load:
 
     async def _until_quiet(self, waiting: int) -> None:
         """Nothing is under way, and at least so many answers wait."""
-        while self._under_way or len(self._waiting) < waiting:
+        # Looked at now and then: an event would cost every move something.
+        while self._under_way or len(self._waiting) < waiting:  # noqa: ASYNC110
             await asyncio.sleep(TICK_SECONDS)
 
     def _read(self) -> _Reading:
@@ -249,9 +240,19 @@ class Load:
 
 
 async def main() -> None:
-    job = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
-    outcome = await Load(job).run()
-    sys.stdout.buffer.write(msgspec.json.encode(outcome))
+    orders = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
+    load = Load(msgspec.json.decode(await orders.readline(), type=Job))
+    _answer(await load.make_tables())
+    while order := await orders.readline():
+        _answer(await load.play(msgspec.json.decode(order, type=Step)))
+    os._exit(0)  # connections need not be closed one by one
+
+
+def _answer(answer: Ready | Window) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
+    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

@@ -85,7 +85,6 @@ class Player(WSListener):
     """One socket at a table."""
 
     transport: WSTransport
-    leaving = False
 
     def __init__(self, table: Table, seat: int) -> None:
         self.table = table
@@ -96,8 +95,7 @@ class Player(WSListener):
         self.transport = transport
 
     def on_ws_disconnected(self, transport: WSTransport) -> None:
-        if not self.leaving:
-            self.table.pacer.fail("a connection was lost")
+        self.table.pacer.fail("a connection was lost")
 
     def send(self, message: bytes) -> None:
         self.transport.send(WSMsgType.BINARY, message)

@@ -31,12 +31,24 @@ LIMITS = {
 """The load comes from one address and as fast as it can; every other setting is the default."""
 
 
+ROOT = Path(__file__).resolve().parents[2]
+
+
 class Server(msgspec.Struct, frozen=True):
     """One that runs."""
 
     address: str
     pid: int
     store_pid: int | None = None
+
+
+def environment() -> dict[str, str]:
+    """This one without what would slow a child down, as tests do, or change its settings."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("TOWERHALL_") and name != "PYTHONASYNCIODEBUG"
+    }
 
 
 @contextmanager
@@ -60,17 +72,12 @@ def towerhall() -> Iterator[Server]:
 @contextmanager
 def _running(arguments: list[str], variables: dict[str, str]) -> Iterator[Server]:
     allow_many_sockets()
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("TOWERHALL_") and name != "PYTHONASYNCIODEBUG"
-    }
     process = subprocess.Popen(
         [sys.executable, *arguments],
         stdout=subprocess.PIPE,
         text=True,
-        env=environment | variables,
-        cwd=Path(__file__).resolve().parents[2],
+        env=environment() | variables,
+        cwd=ROOT,
     )
     try:
         pin(process.pid, cores()[0])

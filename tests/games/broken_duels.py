@@ -151,6 +151,12 @@ def view_shows(**more: Any) -> Any:
     return view
 
 
+def view_tells_who_looks(state: State, viewer: Viewer) -> dict[str, object]:
+    """Only in the end, and only to one seat: a look at the first moments would not do."""
+    told = {"yours": True} if viewer == 1 and state.phase == "over" else {}
+    return duel.view(state, viewer) | told
+
+
 def view_is_one_map() -> Any:
     shared: dict[str, object] = {}
 
@@ -256,6 +262,9 @@ BREAKS: dict[str, list[AnyGame]] = {
     "resampling_changes_what_is_hidden": [
         replace(GAME, resample=resample_does_nothing),
         replace(GAME, resample=resample_changes_the_last_byte, decide=rolls_without_the_last_byte),
+    ],
+    "a_shared_view_is_the_same_for_everybody": [
+        replace(GAME, shared_view=True, view=view_tells_who_looks),
     ],
     "everything_is_deterministic_and_changes_no_state": [
         replace(GAME, fold=folds_by_the_clock),

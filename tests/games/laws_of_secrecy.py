@@ -112,3 +112,13 @@ def _comes_differently(play: Play, step: Step, state: Any) -> bool:
     if isinstance(answer, Rejected):
         return False
     return list(map(play.game.facts, answer)) != list(map(play.game.facts, step.events))
+
+
+@law
+def a_shared_view_is_the_same_for_everybody(play: Play) -> None:
+    """A game that says so is shown to all in one encoding: nobody may need another."""
+    if not play.game.shared_view:
+        return
+    for moment in play.walk_moments():
+        first, *others = _views(play, moment.state)
+        assert all(other == first for other in others), "viewers do not see the same"

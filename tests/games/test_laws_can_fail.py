@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.games.broken_duels import BREAKS
+from tests.games.broken_duels import BREAKS, view_tells_who_looks
 from tests.games.dice_duel import GAME, RULES, Options
 from tests.games.laws import LAWS, Law, check_common_parts, check_reasons_cite_rules
 from tests.games.plays import Play, play, plays
@@ -49,6 +49,11 @@ def test_the_toy_shows_all_that_it_is_for() -> None:
     events = {str(event) for whole in some_plays(GAME) for event in whole.events}
     for sign in ("forced=True", "size=0", "height=0", "GivenBack", "Ended"):
         assert any(sign in event for event in events), sign
+
+
+def test_a_view_may_be_shared_or_not_as_long_as_the_game_says_so() -> None:
+    for game in (replace(GAME, shared_view=True), replace(GAME, view=view_tells_who_looks)):
+        assert not any(complaint(law, p) for law in LAWS.values() for p in some_plays(game))
 
 
 def test_every_law_has_a_game_that_breaks_it() -> None:

@@ -34,3 +34,13 @@ def close_in(frames: Iterable[Frame]) -> Close:
 def masked(opcode: Opcode, data: bytes = b"", *, fin: bool = True) -> bytes:
     """A frame as a client writes it."""
     return Frame(opcode, data, fin).serialize(mask=True)
+
+
+FLOODS = {
+    "pings": masked(Opcode.PING, b"x" * 125),
+    "empty pings": masked(Opcode.PING),
+    "pongs": masked(Opcode.PONG, b"x" * 125),
+    "continuations": masked(Opcode.CONT, fin=False),
+    "continued text": masked(Opcode.CONT, b"x", fin=False),
+}
+"""Frames that cost their sender next to nothing."""

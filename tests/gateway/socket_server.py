@@ -95,9 +95,10 @@ class QuietServer(uvicorn.Server):
 class Served:
     """A running server."""
 
-    def __init__(self, endpoint: Endpoint | None, **settings: Any) -> None:
+    def __init__(self, endpoints: tuple[Endpoint, ...], **settings: Any) -> None:
         self.recorders: list[Recorder] = []
-        app = Starlette(routes=[WebSocketRoute("/", endpoint or self.attach)])
+        found = enumerate(endpoints or (self.attach,))
+        app = Starlette(routes=[WebSocketRoute(f"/{at}", endpoint) for at, endpoint in found])
         defaults = {"ws_max_size": MESSAGE_BYTES, "lifespan": "off", "log_config": None}
         self.server = QuietServer(
             uvicorn.Config(app, port=0, ws=RoomSocket, **{**defaults, **settings})
@@ -117,7 +118,7 @@ class Served:
 
     @property
     def url(self) -> str:
-        return f"ws://127.0.0.1:{self.port}/"
+        return f"ws://127.0.0.1:{self.port}/0"
 
     async def recorder(self) -> Recorder:
         """What the newest connection heard; for tests with one."""
@@ -129,8 +130,9 @@ class Served:
 
 
 @contextlib.asynccontextmanager
-async def serving(endpoint: Endpoint | None = None, **settings: Any) -> AsyncIterator[Served]:
-    served = Served(endpoint, **settings)
+async def serving(*endpoints: Endpoint, **settings: Any) -> AsyncIterator[Served]:
+    """A server with these endpoints, numbered from 0; with none, one that attaches a recorder."""
+    served = Served(endpoints, **settings)
     task = asyncio.create_task(served.server.serve())
     await until(lambda: served.server.started or task.done())
     try:
@@ -151,7 +153,9 @@ class Peer:
         self.protocol = ClientProtocol(parse_uri("ws://localhost"), state=State.OPEN, max_size=None)
 
     @classmethod
-    async def connected(cls, port: int, *, headers: str = "", small: bool = False) -> "Peer":
+    async def connected(
+        cls, port: int, *, endpoint: int = 0, headers: str = "", small: bool = False
+    ) -> "Peer":
         """With `small` it takes in next to nothing unless it reads."""
         sock = socket.socket()
         if small:
@@ -160,7 +164,8 @@ class Peer:
         peer = cls(sock)
         await peer.loop.sock_connect(sock, ("127.0.0.1", port))
         request = (
-            "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            f"GET /{endpoint} HTTP/1.1\r\nHost: localhost\r\n"
+            "Connection: Upgrade\r\nUpgrade: websocket\r\n"
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
             f"{headers}\r\n"
         )
@@ -168,19 +173,24 @@ class Peer:
         return peer
 
     async def opened(self) -> "Peer":
-        """Read the answer to the request, and nothing after it."""
+        """Read the answer to the request."""
         status = await self.status()
         assert status == 101, status
         return self
 
     async def status(self) -> int:
-        head = b""
-        while not head.endswith(b"\r\n\r\n"):
-            byte = await self.loop.sock_recv(self.sock, 1)
-            if not byte:
-                break
-            head += byte
-        return int(head.split(b" ")[1]) if head else 0
+        """Of the answer to the request; 0 if there is none."""
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            data = await self.loop.sock_recv(self.sock, 4096)
+            if not data:
+                return 0
+            answer += data
+        head, _, rest = answer.partition(b"\r\n\r\n")
+        status = int(head.split(b" ")[1])
+        if status == 101:
+            self.protocol.receive_data(rest)
+        return status
 
     async def send(self, *frames: bytes) -> None:
         await self.loop.sock_sendall(self.sock, b"".join(frames))
@@ -199,18 +209,18 @@ class Peer:
     async def frames(self, count: int | None = None) -> list[Frame]:
         """So many frames, or all until the server closes its side."""
         found: list[Frame] = []
-        while count is None or len(found) < count:
+        while True:
+            found += [e for e in self.protocol.events_received() if isinstance(e, Frame)]
+            assert self.protocol.parser_exc is None
+            if count is not None and len(found) >= count:
+                return found
             try:
                 data = await self.loop.sock_recv(self.sock, 1 << 16)
             except ConnectionError:
-                break
+                return found
             if not data:
-                break
+                return found
             self.protocol.receive_data(data)
-            events = self.protocol.events_received()
-            found += [event for event in events if isinstance(event, Frame)]
-        assert self.protocol.parser_exc is None
-        return found
 
     async def closed(self) -> Close:
         """How the server ended this: with one close, and nothing after it."""

@@ -5,14 +5,13 @@ import asyncio
 import socket
 
 import pytest
-from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocket
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Close, Opcode
 
 from tests.gateway.socket_frames import masked
-from tests.gateway.socket_server import Endpoint, Recorder, on_each_loop, serving, until
+from tests.gateway.socket_server import Recorder, on_each_loop, serving, until
 from towerhall_protocol.messages import ServerChat
 from towerhall_server.gateway import socket as socket_module
 from towerhall_server.gateway.socket import HIGH_WATER, SEND_BUFFER, socket_of
@@ -274,96 +273,3 @@ async def test_a_listener_that_fails_is_logged_and_closed_and_hurts_nobody_else(
         # One for the message, one for the loss.
         faults = [record for record in caplog.records if record.name == socket_module.__name__]
         assert len(faults) == 2
-
-
-async def refuse(websocket: WebSocket) -> None:
-    await websocket.send_denial_response(PlainTextResponse("no", 403))
-
-
-async def fail_before_accept(websocket: WebSocket) -> None:
-    raise ValueError("broken endpoint")
-
-
-async def attach_before_accept(websocket: WebSocket) -> None:
-    socket_of(websocket.scope).attach(Recorder(socket_of(websocket.scope)))
-
-
-async def return_before_accept(websocket: WebSocket) -> None:
-    pass
-
-
-@pytest.mark.parametrize(
-    ("endpoint", "status"),
-    [
-        (refuse, 403),
-        (fail_before_accept, 500),
-        (attach_before_accept, 500),
-        (return_before_accept, 500),
-    ],
-)
-@on_each_loop
-async def test_what_goes_wrong_before_accept_is_answered_over_http(
-    endpoint: Endpoint, status: int
-) -> None:
-    async with serving(endpoint) as served:
-        peer = await served.peer()
-        assert await peer.status() == status
-        await until(lambda: not served.server.server_state.connections)
-        peer.sock.close()
-
-
-async def fail_after_accept(websocket: WebSocket) -> None:
-    await websocket.accept()
-    raise ValueError("broken endpoint")
-
-
-async def fail_after_attach(websocket: WebSocket) -> None:
-    await websocket.accept()
-    room_socket = socket_of(websocket.scope)
-    room_socket.attach(Recorder(room_socket))
-    raise ValueError("broken endpoint")
-
-
-async def attach_twice(websocket: WebSocket) -> None:
-    await websocket.accept()
-    room_socket = socket_of(websocket.scope)
-    room_socket.attach(Recorder(room_socket))
-    room_socket.attach(Recorder(room_socket))
-
-
-async def receive_after_attach(websocket: WebSocket) -> None:
-    await websocket.accept()
-    room_socket = socket_of(websocket.scope)
-    room_socket.attach(Recorder(room_socket))
-    await websocket.receive()
-
-
-async def return_after_accept(websocket: WebSocket) -> None:
-    await websocket.accept()
-
-
-async def close_by_itself(websocket: WebSocket) -> None:
-    await websocket.accept()
-    await websocket.close(4404, "room_gone")
-
-
-@pytest.mark.parametrize(
-    ("endpoint", "close"),
-    [
-        (fail_after_accept, Close(1011, "server_fault")),
-        (fail_after_attach, Close(1011, "server_fault")),
-        (attach_twice, Close(1011, "server_fault")),
-        (receive_after_attach, Close(1011, "server_fault")),
-        (return_after_accept, Close(1000, "done")),
-        (close_by_itself, Close(4404, "room_gone")),
-    ],
-)
-@on_each_loop
-async def test_what_an_endpoint_does_wrong_after_accept_is_said_in_a_close(
-    endpoint: Endpoint, close: Close
-) -> None:
-    async with serving(endpoint) as served, await served.peer() as peer:
-        (frame,) = await peer.frames(1)
-        assert (frame.opcode, Close.parse(frame.data)) == (Opcode.CLOSE, close)
-        # And nobody waits for ever for the answer to it.
-        await until(lambda: not served.server.server_state.connections, 2)

@@ -4,17 +4,13 @@ import asyncio
 import contextlib
 import socket
 import time
-import tracemalloc
 from collections.abc import AsyncIterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from starlette.websockets import WebSocket
 from websockets.frames import Close, Opcode
 
-from tests.gateway.socket_frames import masked
-from tests.gateway.socket_lone import Lone
+from tests.gateway.socket_frames import FLOODS, masked
 from tests.gateway.socket_server import (
     MESSAGE_BYTES,
     Recorder,
@@ -72,17 +68,11 @@ async def watched(room_socket: RoomSocket) -> AsyncIterator[Most]:
 
 def stuff(recorder: Recorder) -> None:
     """Write more than a peer takes that does not read."""
-    while recorder.socket.backlog() <= HIGH_WATER:
+    for _ in range(10_000):
         recorder.socket.write_frame(FRAME)
-
-
-FLOODS = {
-    "pings": masked(Opcode.PING, b"x" * 125),
-    "empty pings": masked(Opcode.PING),
-    "pongs": masked(Opcode.PONG, b"x" * 125),
-    "continuations": masked(Opcode.CONT, fin=False),
-    "continued text": masked(Opcode.CONT, b"x", fin=False),
-}
+        if recorder.socket.backlog() > HIGH_WATER:
+            return
+    raise AssertionError("it went somewhere, or nowhere")
 
 
 @pytest.mark.parametrize("kind", FLOODS)
@@ -200,7 +190,7 @@ ENDINGS = ["says nothing", "ends its side", "closes"]
 @pytest.mark.parametrize("ending", ENDINGS)
 @on_each_loop
 async def test_a_peer_that_does_not_read_is_not_waited_for(ending: str) -> None:
-    async with serving(ws_ping_interval=0.1, ws_ping_timeout=0.1) as served:
+    async with serving(ws_ping_interval=0.3, ws_ping_timeout=0.3) as served:
         peer = await (await served.peer(small=True)).opened()
         recorder = await served.recorder()
         stuff(recorder)
@@ -279,58 +269,17 @@ async def test_frames_before_the_handshake_is_answered_are_refused() -> None:
         peer.sock.close()
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        (f"X-Long: {'x' * 10_000}\r\n", 431),
-        ("X-Many: x\r\n" * 200, 431),
-        ("Content-Length: 5\r\n", 0),
-        ("Sec-WebSocket-Version: 12\r\n", 400),
-    ],
-)
 @on_each_loop
-async def test_a_request_that_makes_no_sense_does_not_stay(headers: str, status: int) -> None:
+async def test_a_request_that_makes_no_sense_does_not_stay() -> None:
+    expected = {
+        f"X-Long: {'x' * 10_000}\r\n": 431,
+        "X-Many: x\r\n" * 200: 431,
+        "Content-Length: 5\r\n": 0,
+        "Sec-WebSocket-Version: 12\r\n": 400,
+    }
     async with serving() as served:
-        peer = await served.peer(headers=headers)
-        assert await peer.status() == status
+        peers = [await served.peer(headers=headers) for headers in expected]
+        assert [await peer.status() for peer in peers] == list(expected.values())
         await until(lambda: not served.server.server_state.connections, 2)
-        peer.sock.close()
-
-
-OPCODES = st.sampled_from(list(Opcode))
-FRAMES = st.one_of(
-    st.builds(lambda data: masked(Opcode.BINARY, data), st.binary(max_size=9)),
-    st.builds(lambda data: masked(Opcode.TEXT, data.encode()), st.text(max_size=9)),
-    st.builds(lambda op, data, fin: masked(op, data, fin=fin), OPCODES, st.binary(), st.just(True)),
-    st.builds(lambda fin: masked(Opcode.CONT, b"x", fin=fin), st.booleans()),
-    st.just(masked(Opcode.TEXT, b"x", fin=False)),
-    st.just(masked(Opcode.CLOSE, Close(1000, "").serialize())),
-    st.binary(max_size=30),
-)
-
-
-@given(st.lists(FRAMES, max_size=50), st.lists(st.integers(1, 300), max_size=30))
-def test_no_bytes_make_a_socket_raise_or_write_anything_after_its_close(
-    frames: list[bytes], cuts: list[int]
-) -> None:
-    with Lone() as lone:
-        stream = b"".join(frames)
-        for cut in (*cuts, len(stream)):
-            lone.feed(stream[:cut])
-            stream = stream[cut:]
-            assert len(lone.socket.frames) <= MAX_FRAGMENTS
-            assert lone.socket.conn.writes == []
-        lone.check_what_was_written()
-
-
-@pytest.mark.parametrize("frame", [*FLOODS.values(), masked(Opcode.BINARY)], ids=[*FLOODS, "data"])
-def test_one_read_full_of_tiny_frames_takes_little_memory(frame: bytes) -> None:
-    flood = masked(Opcode.TEXT, fin=False) + frame * ((1 << 18) // len(frame))
-    with Lone() as lone:
-        tracemalloc.start()
-        try:
-            lone.feed(flood)
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-    assert peak < 1 << 20
+        for peer in peers:
+            peer.sock.close()

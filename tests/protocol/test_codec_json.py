@@ -120,9 +120,10 @@ def test_each_limit_allows_its_value_and_refuses_one_more(limits: Limits) -> Non
 
 
 def test_escapes_count_as_what_they_stand_for() -> None:
-    most = FROM_CLIENT.string_bytes
-    assert decode_json('"' + "\\u0041" * most + '"') == "A" * most
-    assert refusal('"' + "\\u00e9" * (most // 2 + 1) + '"') == "malformed_message"
+    limits = Limits(message_bytes=999, string_bytes=10, array_items=9, map_items=9, depth=9)
+    assert decode_json('"' + "\\u0041" * 10 + '"', limits) == "A" * 10
+    assert decode_json('"' + "\\u00e9" * 5 + '"', limits) == "é" * 5
+    assert refusal('"' + "\\u00e9" * 6 + '"', limits) == "malformed_message"
 
 
 def test_bytes_of_the_text_are_counted_not_its_characters() -> None:

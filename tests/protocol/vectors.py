@@ -26,6 +26,7 @@ from towerhall_protocol.commands import base64url as text_of
 from towerhall_protocol.fairness import NO_NONCE, Act, commitment, game_seed, nonce_hash
 from towerhall_protocol.merge_patch import diff
 
+LONG = FROM_CLIENT.string_bytes + 1
 FOLDER = Path(__file__).resolve().parents[2] / "protocol" / "vectors"
 
 
@@ -142,7 +143,7 @@ REFUSED: list[tuple[str, bytes]] = [
     ("text that is not UTF-8", b"\xa1\xff"),
     ("an integer beyond 2^53 - 1", msgpack.packb(1 << 53)),
     ("nine levels", b"\x91" * 8 + b"\x90"),
-    ("a text of 513 bytes", msgpack.packb("x" * 513)),
+    (f"a text of {LONG} bytes", msgpack.packb("x" * LONG)),
     ("an array of 65 items", msgpack.packb([0] * 65)),
     ("a map of 33 keys", msgpack.packb({str(key): 0 for key in range(33)})),
     ("4097 bytes", msgpack.packb(["x" * 400] * 11)[:4097]),
@@ -186,7 +187,7 @@ REFUSED_TEXTS: list[tuple[str, str]] = [
     ("half a surrogate pair", '"\\ud800"'),
     ("an integer beyond 2^53 - 1", str(1 << 53)),
     ("nine levels", "[" * 9 + "]" * 9),
-    ("a text of 513 bytes", json.dumps("x" * 513)),
+    (f"a text of {LONG} bytes", json.dumps("x" * LONG)),
     ("an array of 65 items", json.dumps([0] * 65)),
     ("a map of 33 keys", json.dumps({str(key): 0 for key in range(33)})),
     ("4097 bytes", json.dumps(["x" * 400] * 11)[:4097]),

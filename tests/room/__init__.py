@@ -1,1 +1,1 @@
-"""Tests of rooms: their records, without store or socket."""
+"""Tests of rooms."""

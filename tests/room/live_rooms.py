@@ -185,7 +185,7 @@ class FakeViewer(Client):
         super().__init__(name, origin)
         self.origin = self.replay.origin
         self.seat: Seat | None = None
-        self.unanswered = 0
+        self.unanswered: set[int] = set()
         self.alive = True
         self.actor: RoomActor | None = None
         self.on_frame: Callable[[ServerFrame], None] | None = None
@@ -211,7 +211,7 @@ class FakeViewer(Client):
 
     def hand_over(self, command: ClientCommand) -> None:
         assert self.actor is not None
-        self.unanswered += 1
+        self.unanswered.add(command.n)
         self.actor.put(Command(self, command))
 
     def greet(self, actor: RoomActor) -> None:

@@ -34,11 +34,19 @@ from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room import core
 from towerhall_server.room.audience import Audience
 from towerhall_server.room.core import Plan, Step
-from towerhall_server.room.events import Cause, Settings, base64url, encode_commit
+from towerhall_server.room.events import (
+    THE_ROOM,
+    Cause,
+    Commit,
+    Settings,
+    TimedOut,
+    base64url,
+    encode_commit,
+)
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.seats import Person
-from towerhall_server.room.state import Room, entered
+from towerhall_server.room.state import Room, entered, happen
 from towerhall_server.room.view import NOTHING, SHARED, WATCHING, frame, view
 
 PEOPLE = tuple(
@@ -55,12 +63,12 @@ Message = TypeVar("Message", bound=ServerMessage)
 
 def _own_columns(state: duel.State, viewer: Viewer) -> dict[str, object]:
     own = {} if viewer is None else {str(viewer): state.columns[viewer]}
-    return {**duel.view(state, viewer), "columns": own}
+    return {**duel.view(state, viewer), "columns": own, "carving": "x" * 3000}
 
 
 SHARED_DUEL: AnyGame = replace(DICE_DUEL, name="shared_duel", shared_view=True)
 SECRET_DUEL: AnyGame = replace(DICE_DUEL, name="secret_duel", view=_own_columns)
-"""Here viewers do not see the same: columns are for those who own them."""
+"""Here viewers do not see the same: columns are for those who own them. Views are large, too."""
 GAMES: Mapping[str, AnyGame] = {
     game.name: game for game in (FIVE_TOWERS, DICE_DUEL, SHARED_DUEL, SECRET_DUEL)
 }
@@ -97,7 +105,13 @@ class PureRoom:
     """A room, its log and its clock."""
 
     def __init__(
-        self, rules: AnyGame = FIVE_TOWERS, seats: int = 2, *, salt: str = "", **settings: int
+        self,
+        rules: AnyGame = FIVE_TOWERS,
+        seats: int = 2,
+        *,
+        turn_seconds: int = 0,
+        bot_delay_ms: int = 600,
+        salt: str = "",
     ) -> None:
         """Logs with another salt have other chains."""
         self._salt = salt
@@ -109,7 +123,8 @@ class PureRoom:
         self.answers: list[tuple[Room, Step | Rejected]] = []
         """All that was asked for, and of which room."""
         options = rules.presets["standard"]
-        plan = Plan(rules, options, seats, Settings(**settings), HOST.id, KEY_HASH)
+        settings = Settings(turn_seconds, bot_delay_ms)
+        plan = Plan(rules, options, seats, settings, HOST.id, KEY_HASH)
         self.append(core.found(plan, CODE, UID, SECRET))
 
     @property
@@ -185,6 +200,12 @@ class PureRoom:
         after_ms = max(0, core.deadline_ms(room) - self.now_ms) + late_ms
         self.append(accepted(step), after_ms=after_ms)
         return accepted(step)
+
+    def mutter(self, after_ms: int = 100) -> None:
+        """A commit that leads to no other decision."""
+        event = TimedOut(0)
+        after = happen(self.room, (event,), ())
+        self.append(Step(Commit(THE_ROOM, (event,)), after), after_ms=after_ms)
 
     def offered(self, seat: Seat, pick: int) -> dict[str, Any]:
         """One of the commands that a seat is offered."""
@@ -336,12 +357,14 @@ def histories(rules: AnyGame) -> st.SearchStrategy[PureRoom]:
 class Looker:
     """A viewer that keeps what it is sent, and has the view that a client would have."""
 
-    def __init__(self, person: Person) -> None:
+    def __init__(self, person: Person, origin: str = "") -> None:
+        """By default its commands are those that `PureRoom.say` gives for the person."""
         self.person = person
-        self.origin = f"origin of {person.name}"
+        self.origin = origin or f"origin of {person.name}"
         self.seat: Seat | None = None
-        self.unanswered = 0
+        self.unanswered: set[int] = set()
         self.alive = True
+        self.lags = False
         self.sent: list[Prepared] = []
         self.closed: list[str] = []
         self.view: dict[str, object] = {}
@@ -392,8 +415,8 @@ class Stage:
         self.replica.load(pure.entries[:seq])
         self.audience = Audience()
 
-    def enter(self, person: Person) -> Looker:
-        looker = Looker(person)
+    def enter(self, person: Person, origin: str = "") -> Looker:
+        looker = Looker(person, origin)
         self.audience.add(self.replica.room, looker)
         self.audience.snapshot(self.replica, looker)
         return looker

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any, get_args
+from typing import get_args
 
 import msgspec
 import pytest
@@ -14,12 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.games import dice_duel as duel
+from tests.games.dice_duel import GAME as DICE_DUEL
 from tests.room.pure_rooms import (
     ADA,
     BEN,
     CYD,
-    DICE_DUEL,
-    FIVE_TOWERS,
     GAMES,
     HOST,
     SECRET,
@@ -36,6 +35,7 @@ from tests.room.pure_rooms import (
 )
 from towerhall_protocol.fairness import NO_NONCE, commitment, game_seed
 from towerhall_server.game import AnyGame, Rejected, Seat
+from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room import core
 from towerhall_server.room.core import ABANDONED_MS, EMPTY_MS, IDLE_MS, KEPT_MS, OPEN_MS, Due
 from towerhall_server.room.events import (
@@ -51,6 +51,7 @@ from towerhall_server.room.events import (
     decode_commit,
     encode_commit,
 )
+from towerhall_server.room.seats import Person
 from towerhall_server.room.state import (
     MOST_PAIRS,
     Done,
@@ -97,8 +98,6 @@ def test_a_commit_read_back_leads_where_its_step_led(rules: AnyGame, data: st.Da
 def test_a_refusal_leaves_no_trace(rules: AnyGame, data: st.DataObject) -> None:
     """`PureRoom.ask` sees to it that nothing inside the room changes either."""
     pure = data.draw(histories(rules))
-    codes = {answer.code for _, answer in pure.answers if isinstance(answer, Rejected)}
-    assert all(codes)
     done = [step.commit for _, step in pure.answers if not isinstance(step, Rejected)]
     logged = [decode_commit(entry.blob, rules) for entry in pure.entries]
     asked = [commit for commit in logged if commit.cause.n or commit.cause.seat >= 0]
@@ -262,7 +261,7 @@ def told_up_to(pure: PureRoom, seq: int) -> Iterator[bytes]:
             yield frames[name][number]
         for seat in room.to_act():
             yield msgspec.msgpack.encode(room.rules.offers(room.game, seat))
-    for room, answer in pure.answers:
+    for _, answer in pure.answers:
         if isinstance(answer, Rejected):
             yield msgspec.msgpack.encode(answer)
 
@@ -384,9 +383,10 @@ def test_a_room_that_is_read_from_its_log_remembers_the_same_commands() -> None:
 # --- what is due, and when ---
 
 
-def playing(*people: Any, seats: int = 2, **settings: int) -> PureRoom:
-    """A game without nonces; bots take the seats that are left."""
-    return PureRoom(FIVE_TOWERS, seats, **settings).seat_people(*people, sealed=False).deal()
+def playing(*people: Person, turn_seconds: int = 0, bot_delay_ms: int = 600) -> PureRoom:
+    """A game of two without nonces; bots take the seats that are left."""
+    pure = PureRoom(turn_seconds=turn_seconds, bot_delay_ms=bot_delay_ms)
+    return pure.seat_people(*people, sealed=False).deal()
 
 
 def test_an_empty_room_goes_after_ten_minutes() -> None:
@@ -435,14 +435,14 @@ def test_every_sealing_has_ten_seconds_of_its_own() -> None:
 
 def test_a_bot_acts_after_its_delay_with_a_clock_or_without() -> None:
     for clock in (0, 30):
-        pure = playing(seats=2, turn_seconds=clock, bot_delay_ms=250)
+        pure = playing(turn_seconds=clock, bot_delay_ms=250)
         assert core.due(pure.room) == Due("bot", 250, "decision")
         assert core.deadline_ms(pure.room) == pure.now_ms + 250
         assert core.bot_to_act(pure.room) == pure.room.to_act()[0]
 
 
 def test_only_a_bot_whose_turn_it_is_acts() -> None:
-    pure = playing(ADA, seats=2, turn_seconds=30)
+    pure = playing(ADA, turn_seconds=30)
     errands = set()
     for before, after in pairwise(pure.play_on(30).rooms):
         if before.playing and after.playing:
@@ -455,9 +455,8 @@ def test_a_persons_clock_counts_from_the_decision_and_not_from_other_commits() -
     pure = playing(ADA, BEN, turn_seconds=30)
     began_ms = pure.now_ms
     assert core.due(pure.room) == Due("turn", 30_000, "decision")
-    chatter = core.Step(Commit(THE_ROOM, (TimedOut(0),)), happen(pure.room, (TimedOut(0),), ()))
     tag = pure.room.tag
-    pure.append(chatter, after_ms=5_000)
+    pure.mutter(after_ms=5_000)
     assert pure.room.served_ms == began_ms + 5_000
     assert core.deadline_ms(pure.room) == began_ms + 30_000
     assert pure.room.tag == tag
@@ -485,7 +484,7 @@ def test_a_room_that_is_over_is_kept_for_a_day() -> None:
 
 
 def test_a_bot_moves_by_what_its_seat_sees_and_by_entropy() -> None:
-    pure = playing(seats=2)
+    pure = playing()
     seat = core.bot_to_act(pure.room)
     assert seat is not None
     step = core.bot_step(pure.room, seat, bytes(32))
@@ -541,6 +540,22 @@ def test_the_effect_of_a_command_is_what_its_offer_says(rules: AnyGame) -> None:
                     assert core.effect_of(room, seat, command) == effect
             assert core.effect_of(room, seat, {"command": "nonsense"}) == {}
     assert told
+
+
+def test_a_refusal_is_explained_by_the_page_that_it_cites() -> None:
+    of_game = core.explain(DICE_DUEL, Rejected("no_such_tile", "3", {"size": 2}))
+    assert of_game == "Choose a tile of size 2."
+    of_room = core.explain(DICE_DUEL, Rejected("seat_taken", "P-51", {"seat": 1}))
+    assert of_room == "seat 1 is taken"
+    # Both have a code of that name.
+    texts = {
+        core.explain(DICE_DUEL, Rejected("bad_command", rule, {"detail": "so"}))
+        for rule in ("2", "P-41")
+    }
+    assert texts == {
+        "Not a command: so.",
+        "a command is a map with its name under `command`: so",
+    }
 
 
 @pytest.mark.parametrize("command", ["ready", "stand", "open"])

@@ -23,7 +23,10 @@ from towerhall_server.room.seats import ROOM_COMMANDS, Person
 from towerhall_server.room.state import Status
 
 BOT_SEAT, LAST_SEAT = 2, 3
-FIELDS = {"open": {"nonce": open_nonce(BEN)}, "remove_bot": {"seat": BOT_SEAT}}
+FIELDS: dict[str, dict[str, object]] = {
+    "open": {"nonce": open_nonce(BEN)},
+    "remove_bot": {"seat": BOT_SEAT},
+}
 
 # The roles are: watcher, seated, host with a seat, host without a seat.
 TABLE = """

@@ -22,6 +22,7 @@ from towerhall_server.room.events import (
     BotSat,
     DealCancelled,
     Dealt,
+    HostPassed,
     NonceOpened,
     PersonSat,
     Sealed,
@@ -140,6 +141,28 @@ def test_leaving_drops_the_nonce() -> None:
     assert pure.say(BEN, "stand").commit.room == (SeatLeft(0),)
     pure.say(BEN, "sit")
     assert held(pure, 0) == Holder("Ben", BEN.id)
+
+
+def test_a_host_who_leaves_passes_it_on_to_the_first_person_who_sits() -> None:
+    pure = PureRoom(seats=4)
+    pure.say(HOST, "sit", seat=1)
+    pure.say(HOST, "add_bot", seat=0)
+    pure.say(CYD, "sit", seat=3)
+    pure.say(BEN, "sit", seat=2)
+    assert pure.say(HOST, "stand").commit.room == (SeatLeft(1), HostPassed(2))
+    assert pure.refused(HOST, "start") == "not_host"
+    pure.say(BEN, "remove_bot", seat=0)
+    assert pure.say(BEN, "stand").commit.room == (SeatLeft(2), HostPassed(3))
+    assert pure.say(CYD, "stand").commit.room == (SeatLeft(3),)
+    pure.say(CYD, "add_bot", seat=0)
+
+
+def test_whoever_is_not_the_host_leaves_without_passing_it_on() -> None:
+    pure = PureRoom()
+    pure.say(HOST, "sit")
+    pure.say(BEN, "sit")
+    assert pure.say(BEN, "stand").commit.room == (SeatLeft(1),)
+    assert pure.room.table.host == HOST.id
 
 
 # ready

@@ -6,6 +6,8 @@ token is checked before the store is asked anything.
 
 import asyncio
 import logging
+import re
+from collections import deque
 from collections.abc import Coroutine
 from time import monotonic
 from typing import Any
@@ -47,6 +49,7 @@ from towerhall_server.room.view import view_class
 logger = logging.getLogger(__name__)
 
 NOBODY = Person("", "")
+ORIGIN = re.compile(r"[A-Za-z0-9_-]{11}")
 
 
 class Hall(msgspec.Struct, frozen=True):
@@ -73,6 +76,7 @@ class Connection:
         "_outbox",
         "_session",
         "_socket",
+        "_waiting",
         "alive",
         "origin",
         "person",
@@ -99,7 +103,9 @@ class Connection:
         self.person = NOBODY
         self.origin = ""
         self.seat: Seat | None = None
-        self.unanswered = 0
+        self.unanswered: set[int] = set()
+        self._waiting: deque[ClientCommand] = deque()
+        """Commands that came faster than allowed: late is better than never."""
         self.alive = True
 
     # What the socket tells
@@ -111,8 +117,8 @@ class Connection:
                 if self._actor is None:
                     self._tell(error("hello_expected"))
                 else:
-                    self.unanswered += 1
-                    self._actor.put(Command(self, intention))
+                    self.unanswered.add(intention.n)
+                    self._pace(intention)
             case ClientHello(greeting):
                 self._begin(self._enter(greeting))
             case ClientHistory(first, last):
@@ -129,6 +135,19 @@ class Connection:
                     self._tell(message)
                 self.close(reason)
 
+    def _pace(self, command: ClientCommand | None = None) -> None:
+        """Pass commands on in their order, no faster than allowed."""
+        if command is not None:
+            self._waiting.append(command)
+            if len(self._waiting) > 1:
+                return
+        while self._waiting and self._actor is not None and self.alive:
+            wait_ms = self._session.wait_ms(monotonic())
+            if wait_ms:
+                asyncio.get_running_loop().call_later(wait_ms / 1000, self._pace)
+                return
+            self._actor.put(Command(self, self._waiting.popleft()))
+
     def writable(self) -> None:
         self._outbox.drained()
 
@@ -143,11 +162,14 @@ class Connection:
             self._actor.leave(self)
         if self.person is not NOBODY:
             self._hall.sockets_of_identity.leave(self.person.id)
-            self.person = NOBODY
         self._hall.sockets_of_address.leave(self._address)
         self._outbox.close()
 
     # What the room tells
+
+    @property
+    def lags(self) -> bool:
+        return self._outbox.state != "flowing"
 
     def send(self, message: Prepared) -> None:
         self._outbox.send(message)
@@ -167,13 +189,16 @@ class Connection:
         if greeting.level < OLDEST_LEVEL:
             levels = error("level_too_old", oldest=OLDEST_LEVEL, newest=LEVEL)
             return self._fail("level_too_old", levels)
+        if not ORIGIN.fullmatch(greeting.origin):
+            detail = "origin is 8 random bytes as base64url: 11 characters"
+            return self._fail("bad_message", error("malformed_message", detail=detail))
         identity = self._hall.tokens.read(greeting.token)
         if isinstance(identity, TokenProblem):
             return self._fail("unauthorized", error("unauthorized", detail=identity.detail))
         if not self._hall.sockets_of_identity.enter(identity.id):
             return self._fail("busy", error("busy", retry_ms=10_000))
         self.person = Person(identity.id, identity.name)
-        self.origin = greeting.origin[:16]
+        self.origin = greeting.origin
         try:
             actor = await self._hall.directory.open(self._code) if is_code(self._code) else None
         except StoreError:

@@ -38,8 +38,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     message_bytes: int = 4096
     hello_seconds: float = 5.0
     commands: Rate = Rate(10, 20)
-    """Of one connection, as are the next two."""
+    """Of one connection, as are the next three."""
     chat: Rate = Rate(1, 5)
+    history: Rate = Rate(2, 10)
     bad_messages: Rate = Rate(1, 10)
     """The error budget: the connection of whoever exceeds it is closed."""
     sockets_per_ip: int = 256

@@ -4,7 +4,7 @@ States and what is understood in each stand in one table. Everything that a stra
 to an intention, a refusal with its code, or the end of the connection; never to an exception.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -23,7 +23,7 @@ from towerhall_protocol.messages import (
     ServerRejected,
 )
 from towerhall_protocol.wire import read_client
-from towerhall_server.gateway.limits import Limits
+from towerhall_server.gateway.limits import Bucket, Limits
 
 MOST_UNANSWERED: Final = 8
 
@@ -60,7 +60,7 @@ def error(code: str, **params: int | str) -> ServerError:
 class Session:
     """What one connection has said so far, as far as it matters."""
 
-    __slots__ = ("_bad", "_chats", "_codec", "_commands", "_limits", "_text", "state")
+    __slots__ = ("_bad", "_chats", "_codec", "_commands", "_histories", "_limits", "_text", "state")
 
     def __init__(self, limits: Limits, codec: CodecLimits, *, text: bool) -> None:
         self._limits = limits
@@ -68,10 +68,11 @@ class Session:
         self._text = text
         self._commands = limits.commands.bucket()
         self._chats = limits.chat.bucket()
+        self._histories = limits.history.bucket()
         self._bad = limits.bad_messages.bucket()
         self.state: State = "greeting"
 
-    def receive(self, data: bytes | str, now: float, unanswered: int) -> Intention:
+    def receive(self, data: bytes | str, now: float, unanswered: Set[int]) -> Intention:
         """What a message asks for. `now` is in monotonic seconds."""
         if self.state == "over":
             return None
@@ -86,11 +87,19 @@ class Session:
         if isinstance(message, ClientHello):
             self.state = "inside"
         else:
-            bucket = self._chats if isinstance(message, ClientChat) else self._commands
-            wait_ms = bucket.take(now)
+            wait_ms = self._bucket_of(message).take(now)
             if wait_ms:
                 return Tell(error("too_many", retry_ms=wait_ms))
         return message
+
+    def wait_ms(self, now: float) -> int:
+        """How long the next command has to wait for the rate; 0 if it may go on, which counts."""
+        return self._commands.take(now)
+
+    def _bucket_of(self, message: ClientMessage) -> Bucket:
+        if isinstance(message, ClientChat):
+            return self._chats
+        return self._histories if isinstance(message, ClientHistory) else self._commands
 
     def _document(self, data: bytes | str) -> object:
         if isinstance(data, str):
@@ -101,14 +110,14 @@ class Session:
             raise CodecError("wrong_frame_type", "binary", {"wanted": "text"})
         return decode(data, self._codec)
 
-    def _command(self, message: ClientCommand, now: float, unanswered: int) -> Intention:
+    def _command(self, message: ClientCommand, now: float, unanswered: Set[int]) -> Intention:
         if message.n < 1:
             return self._refuse("bad_number", {}, now)
-        if unanswered >= MOST_UNANSWERED:
-            return _rejected(message, "too_many_unanswered", "P-44", {"most": MOST_UNANSWERED})
-        wait_ms = self._commands.take(now)
-        if wait_ms:
-            return _rejected(message, "too_many", "P-72", {"retry_ms": wait_ms})
+        if message.n in unanswered:
+            return None  # sent again while it is under way: it has one answer, which will come
+        if len(unanswered) >= MOST_UNANSWERED:
+            # Not "rejected": an earlier copy of it may be in the log (P-44).
+            return self._refuse("too_many_unanswered", {"most": MOST_UNANSWERED}, now)
         if not isinstance(message.body.get("command"), str):
             detail = {"detail": "`command` is its name"}
             return _rejected(message, "bad_command", "P-41", detail)

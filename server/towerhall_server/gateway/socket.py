@@ -162,7 +162,7 @@ class RoomSocket(WebSocketsSansIOProtocol):
 
     def handle_ping(self) -> None:
         """Gap: every ping is answered, however many come and whether or not the peer reads."""
-        if self._is_flood() or self.close_sent or self.backlog() > LOW_WATER:
+        if self._is_flood() or self.backlog() > LOW_WATER:
             self.conn.data_to_send()  # thrown away: RFC 6455, 5.5.3 asks for the latest pong only
         elif not self.conn.eof_sent:  # else the pong goes out with the close that came behind it
             super().handle_ping()

@@ -22,10 +22,8 @@ How a room is read, healed and kept in step is in `follower`; what may happen is
 import asyncio
 import logging
 import os
-from collections.abc import Mapping
 from typing import Any, Final
 
-from towerhall_protocol.errors import HINTS, hint
 from towerhall_protocol.messages import (
     ClientCommand,
     ServerAccepted,
@@ -33,15 +31,7 @@ from towerhall_protocol.messages import (
     ServerRejected,
 )
 from towerhall_server.eventlog.entry import Entry
-from towerhall_server.eventlog.log import (
-    Answer,
-    Appended,
-    Conflict,
-    Duplicate,
-    Early,
-    Gone,
-    Stale,
-)
+from towerhall_server.eventlog.log import Answer, Appended, Conflict, Duplicate, Early, Gone, Stale
 from towerhall_server.game import Rejected, Seat
 from towerhall_server.room import core
 from towerhall_server.room.core import Due, Step
@@ -51,14 +41,14 @@ from towerhall_server.room.inbox import Command, Doubt, Item, Join, News, Resync
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.state import Done, Overtaken, look_up
 from towerhall_server.room.viewer import Viewer
-from towerhall_server.room.welcome import welcome
+from towerhall_server.room.welcome import resync, welcome
 
 logger = logging.getLogger(__name__)
 
 COMMIT_ID_BYTES: Final = 16
 ENTROPY_BYTES: Final = 32
 NEAR_MS: Final = 60_000
-"""What is due later than this is left to the store's index of deadlines."""
+"""A room that nobody looks at leaves what is due later than this to the store's index."""
 GRACE_MS: Final = 400
 """How long nodes that did not append last leave it to the one that did, times their rank."""
 RANKS: Final = 4
@@ -71,6 +61,8 @@ class RoomActor:
         self._follower = follower
         self._inbox: asyncio.Queue[Item] = asyncio.Queue()
         self._timer: asyncio.TimerHandle | None = None
+        self._over = ""
+        """Why nobody can come in any more."""
         self._appended_last = appended_last
         self._task = asyncio.create_task(self._run(), name=f"room {follower.code}")
 
@@ -93,8 +85,11 @@ class RoomActor:
         return not (near or len(self._follower.audience) or self._inbox.qsize())
 
     def put(self, item: Item) -> None:
-        """Give the room something to do. It is done in order, and never refused."""
-        self._inbox.put_nowait(item)
+        """Give the room something to do. It is done in order; at the end, guests are sent away."""
+        if not self._over:
+            self._inbox.put_nowait(item)
+        elif isinstance(item, Join):
+            item.viewer.close(self._over)
 
     def hear(self, entry: Entry) -> None:
         """News from the store; of its own commits a room knows already."""
@@ -109,7 +104,7 @@ class RoomActor:
         self._disarm()
         self._task.cancel()
         await asyncio.wait((self._task,))
-        self._follower.audience.close(reason)
+        self._send_away(reason)
 
     async def _run(self) -> None:
         self._arm()
@@ -118,7 +113,9 @@ class RoomActor:
                 item = await self._inbox.get()
                 try:
                     await self._handle(item)
-                except RoomGoneError:
+                except (RoomGoneError, asyncio.CancelledError):
+                    # Whoever was about to come in is not in the audience yet.
+                    self._inbox.put_nowait(item)
                     raise
                 except Exception:
                     # A poisoned room must not take others with it, nor die of one bad command.
@@ -126,9 +123,16 @@ class RoomActor:
                     if isinstance(item, Command):
                         self._reject(item, Rejected("poisoned", "P-40"))
         except RoomGoneError:
-            self._follower.audience.close("room_gone")
+            self._send_away("room_gone")
         finally:
             self._disarm()
+
+    def _send_away(self, reason: str) -> None:
+        """All who are here, and all who wait to be let in."""
+        self._over = self._over or reason
+        self._follower.audience.close(self._over)
+        while not self._inbox.empty():
+            self.put(self._inbox.get_nowait())
 
     async def _handle(self, item: Item) -> None:
         match item:
@@ -139,7 +143,7 @@ class RoomActor:
                 for line in lines:
                     viewer.send(Prepared(line))
             case Resync(viewer):
-                self._follower.audience.snapshot(self._follower.replica, viewer)
+                resync(self._follower, viewer)
             case News(entry):
                 if await self._follower.take_news(entry):
                     self._others_appended()
@@ -174,10 +178,11 @@ class RoomActor:
                 return self._reject(item, step)
             match await self._commit(step, cause):
                 case Appended():
-                    viewer.unanswered -= 1
+                    viewer.unanswered.discard(asked.n)
                     return None
                 case Duplicate(seq):
-                    await self._follower.catch_up()
+                    if await self._follower.catch_up():
+                        self._others_appended()
                     return self._answer(item, ServerDuplicate(asked.n, seq))
                 case Stale():
                     return self._reject(item, Rejected("stale", "P-42"))
@@ -200,16 +205,14 @@ class RoomActor:
         return events if isinstance(events, Rejected) else core.play(room, cause, body, events)
 
     def _reject(self, item: Command, refusal: Rejected) -> None:
-        reason = self._follower.room.rules.reasons.get(refusal.code)
-        hints: Mapping[str, str] = HINTS if reason is None else {refusal.code: reason.hint}
-        text = hint(refusal.code, refusal.params, hints)
+        text = core.explain(self._follower.room.rules, refusal)
         self._answer(
             item,
             ServerRejected(item.asked.n, refusal.code, refusal.rule, refusal.params, text),
         )
 
     def _answer(self, item: Command, message: Any) -> None:
-        item.viewer.unanswered -= 1
+        item.viewer.unanswered.discard(item.asked.n)
         item.viewer.send(Prepared(message))
 
     # What the room does by itself
@@ -221,6 +224,7 @@ class RoomActor:
         if at_ms <= follower.now_ms():
             if due.errand == "remove":
                 await follower.remove()
+                self._others_appended()
                 return
             match await self._commit(await self._errand(due), not_before_ms=at_ms):
                 case Early(ms_left):
@@ -278,8 +282,6 @@ class RoomActor:
         self._disarm()
         if ms is None:
             ms = core.deadline_ms(self._follower.room) - self._follower.now_ms()
-            if ms > NEAR_MS:
-                return
             if not self._appended_last:
                 ms += GRACE_MS * (1 + self._follower.rank(RANKS))
         loop = asyncio.get_running_loop()

@@ -93,7 +93,7 @@ class Audience:
                 viewer.send(prepared)
         before = change.before
         if before is None or before.table is not after.table:
-            self._reseat(replica)
+            self._reseat(replica, change.commit.cause.origin)
         if before is None or before.tag != after.tag:
             for seat in after.to_act():
                 self.offer(after, change.seq, seat)
@@ -109,7 +109,11 @@ class Audience:
         """The past has changed: everybody starts from what is there now."""
         self._views.clear()
         for viewer in tuple(self):
-            self.snapshot(replica, viewer, lost)
+            if viewer.lags:
+                # It would not get this: let it come back with its cursor, and be told then.
+                viewer.close("too_slow")
+            else:
+                self.snapshot(replica, viewer, lost)
         self._reseat(replica)
 
     def snapshot(self, replica: Replica, viewer: Viewer, lost: int = 0) -> None:
@@ -138,10 +142,11 @@ class Audience:
             self.remove(older)
             older.close("replaced")
 
-    def _reseat(self, replica: Replica) -> None:
-        """Seats may have changed hands."""
+    def _reseat(self, replica: Replica, origin: str = "") -> None:
+        """Seats may have changed hands. Of several windows of one person, the one that asked for
+        the seat gets it: it comes last, and the last one wins."""
         room = replica.room
-        for viewer in tuple(self):
+        for viewer in sorted(self, key=lambda viewer: viewer.origin == origin):
             seat = room.table.seat_of(viewer.person.id)
             if seat == viewer.seat:
                 continue

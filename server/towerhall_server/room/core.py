@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from towerhall_protocol.errors import hint
 from towerhall_protocol.fairness import commitment
 from towerhall_server.game import AnyGame, Rejected, Seat
 from towerhall_server.room.events import (
@@ -139,6 +140,14 @@ def effect_of(room: Room, seat: Seat, body: Mapping[str, Any]) -> Mapping[str, o
                 if command == body:
                     return effect
     return {}
+
+
+def explain(rules: AnyGame, refusal: Rejected) -> str:
+    """A refusal in words: the game's if it rests on its rules, else the protocol's."""
+    reason = rules.reasons.get(refusal.code)
+    if reason is None or refusal.rule.startswith("P-"):
+        return hint(refusal.code, refusal.params)
+    return hint(refusal.code, refusal.params, {refusal.code: reason.hint})
 
 
 Errand = Literal["bot", "turn", "open", "close", "remove"]

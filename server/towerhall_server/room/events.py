@@ -81,6 +81,12 @@ class SeatLeft(_Event, frozen=True):
     seat: int
 
 
+class HostPassed(_Event, frozen=True):
+    """The host left, and the person in that seat is host now."""
+
+    seat: int
+
+
 class SeatReady(_Event, frozen=True):
     seat: int
     ready: bool
@@ -134,6 +140,7 @@ RoomEvent: TypeAlias = (
     | PersonSat
     | BotSat
     | SeatLeft
+    | HostPassed
     | SeatReady
     | Sealed
     | NonceOpened
@@ -150,6 +157,7 @@ PUBLIC_FIELDS: dict[type[RoomEvent], tuple[str, ...]] = {
     PersonSat: ("seat", "name", "nonce_hash"),
     BotSat: ("seat", "level"),
     SeatLeft: ("seat",),
+    HostPassed: ("seat",),
     SeatReady: ("seat", "ready", "nonce_hash"),
     Sealed: ("deal", "nonce_hashes"),
     NonceOpened: ("seat", "nonce"),

@@ -72,9 +72,9 @@ def decide_again(room: Room, commit: Commit) -> Again:
         return Again(_accepted(core.timeout_step(room)), "timer", deadline_ms)
     deadline_ms = _deadline(room, "bot")
     seat = core.bot_to_act(room)
-    if seat != cause.seat:
-        raise UndecidedError(f"it is for the bot of seat {seat} to act")
-    return Again(_by_game(room, Seat(cause.seat), Cause(cause.seat), commit), "bot", deadline_ms)
+    if seat is None:
+        raise UndecidedError("no bot was to act")
+    return Again(_by_game(room, seat, Cause(seat), commit), "bot", deadline_ms)
 
 
 def _by_person(room: Room, commit: Commit) -> Step:

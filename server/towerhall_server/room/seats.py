@@ -14,6 +14,7 @@ from towerhall_protocol.fairness import NONCE_BYTES, nonce_hash
 from towerhall_server.game import LEVELS, Rejected
 from towerhall_server.room.events import (
     BotSat,
+    HostPassed,
     NonceOpened,
     PersonSat,
     RoomEvent,
@@ -53,7 +54,12 @@ def _sit(table: Table, person: Person, body: Mapping[str, Any]) -> Events:
 def _stand(table: Table, person: Person, body: Mapping[str, Any]) -> Events:
     if table.status != "waiting":
         return Rejected("not_waiting", "P-51")
-    return (SeatLeft(_seat(table, person)),)
+    seat = _seat(table, person)
+    if person.id == table.host:
+        for other, holder in enumerate(table.seats):
+            if holder is not None and not holder.is_bot and other != seat:
+                return (SeatLeft(seat), HostPassed(other))
+    return (SeatLeft(seat),)
 
 
 def _ready(table: Table, person: Person, body: Mapping[str, Any]) -> Events:

@@ -19,6 +19,7 @@ from towerhall_server.room.events import (
     DealCancelled,
     Dealt,
     GameOver,
+    HostPassed,
     NonceOpened,
     PersonSat,
     RoomClosed,
@@ -233,6 +234,8 @@ def _fold_table(table: Table, event: RoomEvent) -> Table:
             return _with_seat(table, seat, Holder(name=f"bot {level}", level=level, ready=True))
         case SeatLeft(seat):
             return _with_seat(table, seat, None)
+        case HostPassed(seat):
+            return replace(table, host=_held(table, seat).identity)
         case SeatReady(seat, ready, nonce_hash):
             holder = _held(table, seat)
             kept = nonce_hash or holder.nonce_hash

@@ -13,12 +13,17 @@ class Viewer(Protocol):
     person: Person
     origin: str
     seat: Seat | None
-    unanswered: int
-    """Commands that the room has been given and has not answered."""
+    unanswered: set[int]
+    """The numbers of commands that it has sent and the room has not answered."""
 
     @property
     def alive(self) -> bool:
         """Whether the connection is still there."""
+        ...
+
+    @property
+    def lags(self) -> bool:
+        """Whether what is sent now would be thrown away."""
         ...
 
     def send(self, message: Prepared) -> None:

@@ -6,7 +6,14 @@ nothing can fall between what was sent and the first frame after it.
 """
 
 from towerhall_protocol.level import LEVEL
-from towerhall_protocol.messages import Arrival, Cursor, ServerWelcome
+from towerhall_protocol.messages import (
+    Arrival,
+    Cursor,
+    ServerPaused,
+    ServerPresence,
+    ServerSeat,
+    ServerWelcome,
+)
 from towerhall_server.room.follower import Follower
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.view import base_of, view_class
@@ -47,6 +54,15 @@ async def welcome(follower: Follower, viewer: Viewer, cursor: Cursor | None) -> 
         viewer.send(snapshot)
     if viewer.seat is not None and viewer.seat in room.to_act():
         audience.offer(room, replica.point.seq, viewer.seat)
+
+
+def resync(follower: Follower, viewer: Viewer) -> None:
+    """Start a viewer anew that was too slow: whatever it was not sent meanwhile is told again."""
+    seat = viewer.seat
+    follower.audience.snapshot(follower.replica, viewer)
+    viewer.send(Prepared(ServerSeat(-1 if seat is None else seat)))
+    viewer.send(Prepared(ServerPaused(follower.paused)))
+    viewer.send(Prepared(ServerPresence(follower.audience.online, follower.audience.watchers)))
 
 
 def _arrival(

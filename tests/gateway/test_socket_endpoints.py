@@ -1,0 +1,103 @@
+"""Endpoints that refuse, fail or forget something: the peer is told, and nothing stays behind."""
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.websockets import WebSocket
+from websockets.frames import Close, Opcode
+
+from tests.gateway.socket_server import Recorder, on_each_loop, serving, until
+from towerhall_server.gateway import socket as socket_module
+from towerhall_server.gateway.socket import socket_of
+
+
+@pytest.fixture(autouse=True)
+def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_module, "CLOSE_SECONDS", 0.2)
+
+
+async def refuse(websocket: WebSocket) -> None:
+    await websocket.send_denial_response(PlainTextResponse("no", 403))
+
+
+async def fail_before_accept(websocket: WebSocket) -> None:
+    raise ValueError("broken endpoint")
+
+
+async def attach_before_accept(websocket: WebSocket) -> None:
+    socket_of(websocket.scope).attach(Recorder(socket_of(websocket.scope)))
+
+
+async def return_before_accept(websocket: WebSocket) -> None:
+    pass
+
+
+@on_each_loop
+async def test_what_goes_wrong_before_accept_is_answered_over_http() -> None:
+    expected = {
+        refuse: 403,
+        fail_before_accept: 500,
+        attach_before_accept: 500,
+        return_before_accept: 500,
+    }
+    async with serving(*expected) as served:
+        peers = [await served.peer(endpoint=at) for at in range(len(expected))]
+        assert [await peer.status() for peer in peers] == list(expected.values())
+        await until(lambda: not served.server.server_state.connections)
+        for peer in peers:
+            peer.sock.close()
+
+
+async def fail_after_accept(websocket: WebSocket) -> None:
+    await websocket.accept()
+    raise ValueError("broken endpoint")
+
+
+async def fail_after_attach(websocket: WebSocket) -> None:
+    await websocket.accept()
+    room_socket = socket_of(websocket.scope)
+    room_socket.attach(Recorder(room_socket))
+    raise ValueError("broken endpoint")
+
+
+async def attach_twice(websocket: WebSocket) -> None:
+    await websocket.accept()
+    room_socket = socket_of(websocket.scope)
+    room_socket.attach(Recorder(room_socket))
+    room_socket.attach(Recorder(room_socket))
+
+
+async def receive_after_attach(websocket: WebSocket) -> None:
+    await websocket.accept()
+    room_socket = socket_of(websocket.scope)
+    room_socket.attach(Recorder(room_socket))
+    await websocket.receive()
+
+
+async def return_after_accept(websocket: WebSocket) -> None:
+    await websocket.accept()
+
+
+async def close_by_itself(websocket: WebSocket) -> None:
+    await websocket.accept()
+    await websocket.close(4404, "room_gone")
+
+
+@on_each_loop
+async def test_what_an_endpoint_does_wrong_after_accept_is_said_in_a_close() -> None:
+    expected = {
+        fail_after_accept: Close(1011, "server_fault"),
+        fail_after_attach: Close(1011, "server_fault"),
+        attach_twice: Close(1011, "server_fault"),
+        receive_after_attach: Close(1011, "server_fault"),
+        return_after_accept: Close(1000, "done"),
+        close_by_itself: Close(4404, "room_gone"),
+    }
+    async with serving(*expected) as served:
+        peers = [await (await served.peer(endpoint=at)).opened() for at in range(len(expected))]
+        frames = [(await peer.frames(1))[0] for peer in peers]
+        assert {frame.opcode for frame in frames} == {Opcode.CLOSE}
+        assert [Close.parse(frame.data) for frame in frames] == list(expected.values())
+        # And nobody waits for ever for the answer to it.
+        await until(lambda: not served.server.server_state.connections, 2)
+        for peer in peers:
+            peer.sock.close()

@@ -1,0 +1,411 @@
+"""A replica and its log: silence, lost answers, lost tails, other pasts, missed news.
+
+The store is asked by somebody else what it holds; what viewers were told must agree with it.
+"""
+
+import asyncio
+import os
+import signal
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+
+from tests.eventlog.engines import KINDS, binary_of
+from tests.eventlog.proxy import Proxy
+from tests.room.live_rooms import (
+    HIDDEN,
+    FakeViewer,
+    LiveNode,
+    begin,
+    commands_in,
+    commits_of,
+    copy_of,
+    go_back,
+    live_node,
+    no_fault,
+    sender,
+    whole_log,
+)
+from towerhall_protocol.messages import (
+    ServerDuplicate,
+    ServerFrame,
+    ServerPaused,
+    ServerReset,
+    ServerWelcome,
+)
+from towerhall_server.eventlog.answers import Conflict
+from towerhall_server.eventlog.embedded import embedded_engine
+from towerhall_server.eventlog.keys import room_keys
+from towerhall_server.room import replica as replica_module
+from towerhall_server.room.inbox import Doubt
+
+QUICK = "?socket_timeout=0.3"
+
+
+async def toggle(viewer: FakeViewer, times: int) -> None:
+    """So many commits that change something and can be repeated without end."""
+    for _ in range(times):
+        await viewer.do("ready", ready=not viewer.view["room"]["seats"]["0"].get("ready", False))
+
+
+async def doubt(viewer: FakeViewer) -> None:
+    """Let the room of a viewer make sure that it knows its log; returns when it has."""
+    assert viewer.actor
+    viewer.actor.put(Doubt())
+    await FakeViewer("somebody").enter(viewer.actor)
+
+
+async def seated(node: LiveNode, **settings: int) -> FakeViewer:
+    """A new room in which its host sits: seq 2."""
+    ann = await FakeViewer("ann").enter(await node.found(**settings))
+    await ann.do("sit")
+    return ann
+
+
+def code_of(viewer: FakeViewer) -> str:
+    assert viewer.actor
+    return viewer.actor.code
+
+
+def point_of(viewer: FakeViewer) -> Any:
+    assert viewer.actor
+    return viewer.actor.follower.replica.point
+
+
+# A store that does not answer
+
+
+async def test_a_store_that_is_silent_pauses_the_room_and_nothing_is_shown_until_it_answers(
+    url: str, proxy: Proxy
+) -> None:
+    async with live_node(proxy.url + QUICK, listens=False) as node:
+        ann = await seated(node)
+        proxy.silent = True
+        n = ann.ask("ready")
+        await ann.until(lambda: ann.of(ServerPaused))
+        await asyncio.sleep(0.5)
+        assert len(await whole_log(url, code_of(ann))) == 3, "the command has arrived"
+        assert ann.seqs == [2]
+        assert ann.of(ServerPaused) == [ServerPaused(True)]
+        assert ann.replay.paused
+        proxy.silent = False
+        assert isinstance(await ann.answer(n), ServerFrame)
+        assert ann.of(ServerPaused) == [ServerPaused(True), ServerPaused(False)]
+        assert ann.seqs == [2, 3]
+        assert len(await whole_log(url, code_of(ann))) == 3
+        no_fault(ann)
+
+
+async def test_with_every_third_answer_lost_there_are_as_many_events_as_commands(
+    url: str, proxy: Proxy, other: LiveNode
+) -> None:
+    async with live_node(proxy.url + QUICK) as node:
+        ann = await seated(node)
+        bob = await other.enter(code_of(ann), "bob")
+        await bob.do("sit")
+        proxy.lose_share = 0.3
+
+        async def busy(viewer: FakeViewer) -> None:
+            for number in range(25):
+                await viewer.do("ready", ready=bool(number % 2))
+
+        await asyncio.gather(busy(ann), busy(bob))
+        proxy.lose_share = 0.0
+        assert proxy.lost > 5
+        done = commands_in(await commits_of(url, code_of(ann)))
+        assert sorted(done) == sorted((sender(v), n + 1) for v in (ann, bob) for n in range(26))
+        assert len(await whole_log(url, code_of(ann))) == 53
+        await ann.reach(53)
+        assert ann.view == bob.view
+        no_fault(ann, bob)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_engine_that_stands_still_or_is_killed_loses_and_doubles_nothing(
+    kind: str, tmp_path: Path
+) -> None:
+    async with AsyncExitStack() as stack:
+        engine = await stack.enter_async_context(
+            embedded_engine(tmp_path / "data", binary=binary_of(kind))
+        )
+        node = await stack.enter_async_context(live_node(engine.url + QUICK))
+        ann = await seated(node)
+        assert engine.pid
+        for how, mend in ((signal.SIGSTOP, signal.SIGCONT), (signal.SIGKILL, None)):
+            told = len(ann.of(ServerPaused))
+            top = ann.replay.seq
+            os.kill(engine.pid, how)
+            numbers = [ann.ask("ready", ready=bool(number % 2)) for number in range(4)]
+            await ann.until(lambda told=told: len(ann.of(ServerPaused)) > told)  # type: ignore[misc]
+            assert ann.replay.paused
+            assert ann.replay.seq == top
+            if mend is not None:
+                os.kill(engine.pid, mend)
+            else:
+                await engine.restart()
+            for n in numbers:
+                assert isinstance(await ann.answer(n), ServerFrame)
+            assert not ann.replay.paused
+            assert ann.replay.seq == top + 4 == len(await whole_log(engine.url, code_of(ann)))
+        assert len(commands_in(await commits_of(engine.url, code_of(ann)))) == 9
+        assert ann.closed is None
+        no_fault(ann)
+
+
+# A log that has lost its tail
+
+
+async def everything(redis: Redis, code: str) -> tuple[Any, ...]:
+    """All that an append leaves in the store."""
+    keys = room_keys(code)
+    return (
+        await redis.xrange(keys.log),
+        await redis.hgetall(keys.cmd),  # type: ignore[misc]
+        await redis.hgetall(keys.shard.lobby),  # type: ignore[misc]
+        await redis.zscore(keys.shard.due, code),
+    )
+
+
+@pytest.mark.parametrize("by", ["doubt", "command", "refusal"])
+async def test_a_lost_tail_is_put_back_byte_for_byte(
+    by: str, redis: Redis, one: LiveNode, deaf: LiveNode
+) -> None:
+    ann = await seated(one)
+    await toggle(ann, 3)
+    copy = await copy_of(redis)
+    await toggle(ann, 4)
+    before = await everything(redis, code_of(ann))
+    await go_back(redis, copy)
+    assert await everything(redis, code_of(ann)) != before
+    if by == "doubt":
+        await doubt(ann)
+    elif by == "command":
+        assert (await ann.do("ready")).seq == 10
+        before[0].append((await redis.xrange(room_keys(code_of(ann)).log))[-1])
+        before = (before[0], *(await everything(redis, code_of(ann)))[1:])
+    else:
+        assert await ann.refused("sit") == "already_seated"
+    assert await everything(redis, code_of(ann)) == before
+    assert ann.of(ServerReset) == []
+    no_fault(ann)
+    # The table of commands is whole again for somebody who only knows the store.
+    again = await FakeViewer("ann", ann.origin).enter(await deaf.open(code_of(ann)))
+    again.replay.command({"command": "ready"})
+    for n in (2, 8):
+        again.hand_over(ann_command(n))
+        assert await again.answer(n) == ServerDuplicate(n, n + 1)
+
+
+def ann_command(n: int) -> Any:
+    from towerhall_protocol.messages import ClientCommand
+
+    return ClientCommand(n, "", {"command": "ready"})
+
+
+async def test_a_tail_that_nobody_remembers_is_lost_and_everybody_is_told_how_much(
+    redis: Redis, one: LiveNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replica_module, "RECENT", 4)
+    ann = await seated(one)
+    eve = await one.enter(code_of(ann), "eve")
+    copy = await copy_of(redis)
+    await toggle(ann, 7)
+    await go_back(redis, copy)
+    await doubt(ann)
+    for viewer in (ann, eve):
+        [reset] = viewer.of(ServerReset)
+        assert (reset.lost, reset.cursor.seq) == (7, 2)
+        assert viewer.view["room"]["seats"] == {"0": {"name": "ann"}}
+    assert (await ann.do("ready")).seq == 3
+    no_fault(ann, eve)
+
+
+# A log with another past
+
+
+@pytest.mark.parametrize("others", [1, 3, 5], ids=["shorter", "as long", "longer"])
+@pytest.mark.parametrize("by", ["doubt", "command"])
+async def test_another_past_is_noticed_and_everybody_is_told_how_much_is_lost(
+    others: int, by: str, redis: Redis, one: LiveNode, deaf: LiveNode
+) -> None:
+    ann = await seated(deaf)
+    copy = await copy_of(redis)
+    await toggle(ann, 3)
+    await go_back(redis, copy)
+    twin = await one.enter(code_of(ann), "ann")
+    for number in range(others):
+        await twin.do("add_bot" if number % 2 == 0 else "remove_bot", seat=1)
+    if by == "doubt":
+        await doubt(ann)
+    else:
+        await ann.do("ready")
+        assert deaf.log.count(Conflict) == 1
+        await twin.reach(ann.replay.seq)
+    [reset] = ann.of(ServerReset)
+    assert (reset.lost, reset.cursor.seq) == (3, 2 + others)
+    assert ann.view == twin.view
+    assert point_of(ann) == point_of(twin)
+    assert len(await whole_log(one.url, code_of(ann))) == ann.replay.seq
+    no_fault(twin)
+    assert ann.faults == []
+
+
+async def test_news_of_another_past_are_noticed_though_this_replica_is_further(
+    redis: Redis, one: LiveNode, deaf: LiveNode
+) -> None:
+    ann = await seated(one)
+    copy = await copy_of(redis)
+    await toggle(ann, 5)
+    await go_back(redis, copy)
+    bob = await deaf.enter(code_of(ann), "bob")
+    await bob.do("sit")
+    await ann.until(lambda: ann.of(ServerReset))
+    [reset] = ann.of(ServerReset)
+    assert (reset.lost, reset.cursor.seq) == (5, 3)
+    assert ann.view == bob.view
+
+
+async def test_of_two_tails_one_wins_and_those_who_saw_the_other_are_told(
+    redis: Redis, one: LiveNode, deaf: LiveNode
+) -> None:
+    ann = await seated(deaf)
+    copy = await copy_of(redis)
+    await toggle(ann, 3)
+    await go_back(redis, copy)
+    async with live_node(one.url, "third", listens=False) as third:
+        twin = await third.enter(code_of(ann), "ann")
+        await twin.do("add_bot", seat=1)
+        await twin.do("remove_bot", seat=1)
+        tails = {
+            tuple(viewer.actor.follower.replica.tail) for viewer in (ann, twin) if viewer.actor
+        }
+        await go_back(redis, copy)
+        await asyncio.gather(doubt(ann), doubt(twin))
+        await asyncio.gather(doubt(ann), doubt(twin))
+        assert point_of(ann) == point_of(twin)
+        assert ann.view == twin.view
+        assert await whole_log(one.url, code_of(ann)) in tails
+        lost = [[reset.lost for reset in viewer.of(ServerReset)] for viewer in (ann, twin)]
+        assert lost in ([[], [2]], [[3], []])
+
+
+async def test_whoever_comes_from_the_true_past_is_not_told_of_a_loss(
+    redis: Redis, one: LiveNode, deaf: LiveNode
+) -> None:
+    ann = await seated(deaf)
+    copy = await copy_of(redis)
+    await toggle(ann, 5)
+    await go_back(redis, copy)
+    bob = await one.enter(code_of(ann), "bob")
+    await bob.do("sit")
+    moved = bob.again()
+    assert ann.actor
+    await moved.enter(ann.actor)
+    [welcome] = moved.of(ServerWelcome)
+    assert welcome.arrival.lost == 0
+    assert moved.replay.seq == 3
+    assert ann.of(ServerReset)[0].lost == 5
+    assert moved.view == ann.view
+
+
+async def test_whoever_comes_with_a_cursor_of_a_lost_past_gets_the_whole_view_and_is_told(
+    redis: Redis, one: LiveNode, other: LiveNode
+) -> None:
+    ann = await seated(one)
+    copy = await copy_of(redis)
+    await toggle(ann, 5)
+    await one.directory.close("restart")
+    await go_back(redis, copy)
+    moved = FakeViewer("ann")
+    moved.replay = ann.replay
+    await moved.enter(await other.open(code_of(ann)))
+    [welcome] = moved.of(ServerWelcome)
+    assert (welcome.arrival.lost, welcome.arrival.cursor.seq) == (5, 2)
+    assert welcome.arrival.view is not None
+
+
+async def test_whoever_comes_with_a_cursor_of_another_room_is_told_that_it_is_gone(
+    one: LiveNode,
+) -> None:
+    ann, elsewhere = await seated(one), await seated(one)
+    moved = elsewhere.again()
+    assert ann.actor
+    moved.greet(ann.actor)
+    await moved.until(lambda: moved.closed)
+    assert moved.closed == "room_gone"
+
+
+async def test_when_seats_changed_hands_with_the_past_nobody_sees_with_the_eyes_of_another(
+    redis: Redis, one: LiveNode, deaf: LiveNode
+) -> None:
+    ann = await FakeViewer("ann").enter(await deaf.found(HIDDEN))
+    bob = await FakeViewer("bob").enter(await deaf.open(code_of(ann)))
+    copy = await copy_of(redis)
+    await ann.do("sit", seat=0)
+    await bob.do("sit", seat=1)
+    await go_back(redis, copy)
+    seen = len(ann.got), len(bob.got)
+    twins = [await one.enter(code_of(ann), name) for name in ("bob", "ann")]
+    for twin in twins:
+        await twin.do("sit")
+    await twins[0].do("ready")
+    await twins[1].do("start")
+    await doubt(ann)
+    for viewer, before, seat in ((ann, seen[0], 1), (bob, seen[1], 0)):
+        assert viewer.closed is None
+        assert viewer.seat == viewer.replay.seat == seat
+        resets = [message for message in viewer.got[before:] if isinstance(message, ServerReset)]
+        assert max(reset.lost for reset in resets) == 2
+        for reset in resets:
+            assert set(reset.view["game"]["columns"]) == {str(seat)}  # type: ignore[index]
+
+
+# Missed news
+
+
+@pytest.mark.parametrize("by", ["doubt", "command", "refusal", "hello", "subscription"])
+async def test_missed_news_are_made_up_for(by: str, one: LiveNode, deaf: LiveNode) -> None:
+    ann = await seated(one)
+    assert ann.actor
+    eve = await deaf.enter(code_of(ann), "eve")
+    await toggle(ann, 3)
+    assert eve.replay.seq == 2
+    if by == "doubt":
+        await doubt(eve)
+    elif by == "command":
+        assert (await eve.do("sit")).seq == 6
+    elif by == "refusal":
+        assert await eve.refused("start") == "not_host"
+    elif by == "hello":
+        moved = ann.again()
+        await moved.enter(await deaf.open(code_of(ann)))
+        assert moved.of(ServerWelcome)[0].arrival.lost == 0
+    else:
+        await deaf.listen()
+    await eve.reach(5)
+    assert eve.seqs[:3] == [3, 4, 5]
+    no_fault(eve)
+
+
+async def test_both_nodes_tell_a_whole_game_alike(one: LiveNode, other: LiveNode) -> None:
+    ann = await FakeViewer("ann").enter(await one.found(seats=2))
+    bob = await other.enter(code_of(ann), "bob")
+    await begin(ann, bob)
+    while ann.status != "over":
+        mover = await ann.until(
+            lambda: (
+                next((v for v in (ann, bob) if v.replay.offers), None)
+                or ("over" if ann.status == "over" else None)
+            )
+        )
+        if isinstance(mover, FakeViewer):
+            await mover.move()
+            await ann.reach(mover.replay.seq)
+            await bob.reach(mover.replay.seq)
+            await asyncio.sleep(0)
+    own = {frame.seq: frame for frame in ann.frames}
+    assert all(own.get(frame.seq, frame) == frame for frame in bob.frames)
+    no_fault(ann, bob)
