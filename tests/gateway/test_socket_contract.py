@@ -46,7 +46,6 @@ OVERRIDDEN = {
     "connection_lost": "(self, exc)",
 }
 CALLED = {
-    "stop_keepalive": "(self)",
     "send_500_response": "(self)",
     "receive": "(self)",
     "send": "(self, message)",
@@ -170,3 +169,12 @@ def test_uvicorn_takes_the_class_as_it_is() -> None:
     config = uvicorn.Config(CONFIG.app, ws=RoomSocket, log_config=None)
     config.load()
     assert config.ws_protocol_class is RoomSocket
+
+
+def test_keepalive_leaves_a_connection_alone_that_is_closing() -> None:
+    with Lone() as lone:
+        lone.socket.end(4400, "bad_message")
+        written = lone.wire.written
+        lone.socket.send_keepalive_ping()
+        lone.socket.keepalive_timeout()
+        assert lone.wire.written == written

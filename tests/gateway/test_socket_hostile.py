@@ -158,7 +158,10 @@ async def test_text_that_is_not_utf8_is_closed_without_a_traceback(
 
 
 @on_each_loop
-async def test_many_messages_at_once_before_anybody_listens_are_not_kept() -> None:
+async def test_many_messages_at_once_before_anybody_listens_are_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(socket_module, "CLOSE_SECONDS", 60)
     sockets: list[RoomSocket] = []
 
     async def deaf(websocket: WebSocket) -> None:
@@ -169,8 +172,10 @@ async def test_many_messages_at_once_before_anybody_listens_are_not_kept() -> No
     async with serving(deaf) as served, await served.peer() as peer:
         await peer.send(*[masked(Opcode.BINARY)] * (MAX_EARLY_MESSAGES + 1))
         assert await peer.closed() == Close(4429, "too_many")
-        # The last one says that the connection is over.
-        assert sockets[0].queue.qsize() <= MAX_EARLY_MESSAGES + 1
+        assert sockets[0].queue.qsize() <= MAX_EARLY_MESSAGES
+        # Reading, which had paused for the messages, goes on so that the leaving is seen.
+        peer.sock.close()
+        await until(lambda: sockets[0].disconnected, 2)
 
 
 @on_each_loop
@@ -225,6 +230,33 @@ async def test_an_end_behind_a_large_backlog_cuts_off_at_once(
         await until(lambda: recorder.losses, 1)
 
 
+@pytest.mark.parametrize("stays", [False, True])
+@on_each_loop
+async def test_a_peer_that_does_not_read_keeps_no_endpoint_that_closes_by_itself(
+    stays: bool,
+) -> None:
+    closed: list[RoomSocket] = []
+
+    async def closing(websocket: WebSocket) -> None:
+        await websocket.accept()
+        room_socket = socket_module.socket_of(websocket.scope)
+        while not room_socket.backlog():
+            room_socket.write_frame(FRAME)
+        await websocket.close(4404, "room_gone")
+        closed.append(room_socket)
+        if stays:
+            await room_socket.ended
+
+    async with serving(closing) as served:
+        peer = await (await served.peer(small=True)).opened()
+        await until(lambda: closed)
+        if not stays:
+            await until(lambda: closed[0].disconnected, 2)
+        begin = time.monotonic()
+    assert time.monotonic() - begin < 2
+    peer.sock.close()
+
+
 async def crowd(served: Served) -> list[socket.socket]:
     """One peer for each way of not being ready for a server that stops."""
     peers = [await (await served.peer(small=True)).opened() for _ in range(6)]
@@ -249,37 +281,3 @@ async def test_a_server_stops_in_time_whatever_its_peers_do() -> None:
     assert [recorder.losses for recorder in served.recorders] == [1] * 6
     for sock in sockets:
         sock.close()
-
-
-@on_each_loop
-async def test_frames_before_the_handshake_is_answered_are_refused() -> None:
-    go = asyncio.Event()
-
-    async def slow(websocket: WebSocket) -> None:
-        await go.wait()
-
-    async with serving(slow) as served:
-        peer = await served.peer()
-        await until(lambda: served.server.server_state.tasks)
-        await peer.send(masked(Opcode.PING, b"early"))
-        await until(lambda: not served.server.server_state.connections)
-        with contextlib.suppress(ConnectionError):
-            assert await peer.status() == 0
-        go.set()
-        peer.sock.close()
-
-
-@on_each_loop
-async def test_a_request_that_makes_no_sense_does_not_stay() -> None:
-    expected = {
-        f"X-Long: {'x' * 10_000}\r\n": 431,
-        "X-Many: x\r\n" * 200: 431,
-        "Content-Length: 5\r\n": 0,
-        "Sec-WebSocket-Version: 12\r\n": 400,
-    }
-    async with serving() as served:
-        peers = [await served.peer(headers=headers) for headers in expected]
-        assert [await peer.status() for peer in peers] == list(expected.values())
-        await until(lambda: not served.server.server_state.connections, 2)
-        for peer in peers:
-            peer.sock.close()

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from redis.asyncio import Redis
 
-from tests.eventlog.logs import copy_of, go_back
 from tests.games import dice_duel as duel
 from towerhall_protocol import happenings as h
 from towerhall_protocol.codec import FROM_SERVER, decode
@@ -45,8 +44,6 @@ from towerhall_server.room.follower import Node
 from towerhall_server.room.inbox import Command, Join
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import Person
-
-__all__ = ["copy_of", "go_back"]
 
 PATIENCE_SECONDS = 20.0
 DUEL: AnyGame = duel.GAME
@@ -187,6 +184,7 @@ class FakeViewer(Client):
         self.seat: Seat | None = None
         self.unanswered: set[int] = set()
         self.alive = True
+        self.lags = False
         self.actor: RoomActor | None = None
         self.on_frame: Callable[[ServerFrame], None] | None = None
         """Called in the very moment in which a frame comes."""
@@ -322,15 +320,17 @@ async def live_node(
     name: str = "one",
     *,
     listens: bool = True,
+    beats: bool = True,
     games: Mapping[str, AnyGame] = GAMES,
     keep_days: int = 30,
     asleep_seconds: float = 60.0,
 ) -> AsyncIterator[LiveNode]:
-    """A node that knows the time, and hears of others if it shall."""
+    """A node that knows the time, unless it may not, and hears of others, likewise."""
     async with WatchedLog(url) as log:
         node = Node(name, log, ServiceClock(), games, keep_days)
         live = LiveNode(url, log, Directory(node, asleep_seconds=asleep_seconds))
-        await live.directory.beat_once()
+        if beats:
+            await live.directory.beat_once()
         if listens:
             await live.listen()
         try:
@@ -383,6 +383,26 @@ def commands_in(commits: list[Commit]) -> list[tuple[str, int]]:
 
 def sender(client: Client) -> str:
     return f"{client.person.id}/{client.replay.origin}"
+
+
+Copy = dict[str, bytes]
+
+
+async def copy_of(redis: Redis, code: str) -> Copy:
+    """All of a room that the store holds, as a backup or a lagging replica would have it."""
+    keys = room_keys(code)
+    shard = keys.shard
+    names = (keys.log, keys.cmd, keys.chat, keys.secret, shard.due, shard.lobby, shard.clock)
+    return {name: data for name in names if (data := await redis.dump(name)) is not None}
+
+
+async def go_back(redis: Redis, code: str, copy: Copy) -> None:
+    """What a failover to that copy leaves of the room."""
+    async with redis.pipeline(transaction=True) as together:
+        together.delete(room_keys(code).cmd)
+        for name, data in copy.items():
+            together.restore(name, 0, data, replace=True)
+        await together.execute()
 
 
 async def hurry(redis: Redis, code: str, ms: int) -> None:

@@ -101,6 +101,19 @@ def accepted(answer: Step | Rejected) -> Step:
     return answer
 
 
+def _decided(
+    room: Room, person: Person, cause: Cause, body: Mapping[str, Any], tag: str
+) -> Step | Rejected:
+    """What an actor makes of a command."""
+    if not core.is_of_game(body):
+        return core.manage(room, person, cause, body)
+    refusal = core.may_play(room, person, tag)
+    if refusal is not None:
+        return refusal
+    events = core.decide(room, Seat(cause.seat), body)
+    return events if isinstance(events, Rejected) else core.play(room, cause, body, events)
+
+
 class PureRoom:
     """A room, its log and its clock."""
 
@@ -110,7 +123,7 @@ class PureRoom:
         seats: int = 2,
         *,
         turn_seconds: int = 0,
-        bot_delay_ms: int = 600,
+        bot_delay_ms: int = Settings().bot_delay_ms,
         salt: str = "",
     ) -> None:
         """Logs with another salt have other chains."""
@@ -157,15 +170,7 @@ class PureRoom:
         self._numbers[person.id] = number = self._numbers.get(person.id, 0) + 1
         seat = room.table.seat_of(person.id)
         cause = Cause(-1 if seat is None else seat, person.id, f"origin of {person.name}", number)
-        answer: Step | Rejected | None
-        if core.is_of_game(body):
-            answer = core.may_play(room, person, room.tag if tag is None else tag)
-            if answer is None:
-                events = core.decide(room, Seat(cause.seat), body)
-                refused = isinstance(events, Rejected)
-                answer = events if refused else core.play(room, cause, body, events)
-        else:
-            answer = core.manage(room, person, cause, body)
+        answer = _decided(room, person, cause, body, room.tag if tag is None else tag)
         assert repr(room) == before, f"deciding {body} changed the room"
         self.answers.append((room, answer))
         return answer

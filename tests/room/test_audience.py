@@ -381,7 +381,6 @@ async def test_whoever_lost_the_seat_with_the_past_is_told(rules: AnyGame) -> No
         sees_what_is_there(stage, looker)
 
 
-@pytest.mark.xfail(reason="a reset is sent before seats are judged by the new past")
 async def test_nobody_sees_through_the_eyes_of_whoever_has_the_seat_now() -> None:
     stage = Stage(PureRoom(SECRET_DUEL).seat_people(ADA, BEN, sealed=False).deal().play_on(4))
     ben = stage.enter(BEN)
@@ -394,7 +393,6 @@ async def test_nobody_sees_through_the_eyes_of_whoever_has_the_seat_now() -> Non
     assert ben.told(ServerOffers) == []
 
 
-@pytest.mark.xfail(reason="seats are taken one by one: the first to move replaces the other")
 @both_kinds
 async def test_two_who_have_changed_places_both_stay(rules: AnyGame) -> None:
     stage = Stage(PureRoom(rules).seat_people(ADA, BEN))

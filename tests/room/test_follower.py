@@ -8,8 +8,10 @@ import os
 import signal
 from contextlib import AsyncExitStack
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 from redis.asyncio import Redis
 
@@ -30,6 +32,7 @@ from tests.room.live_rooms import (
     whole_log,
 )
 from towerhall_protocol.messages import (
+    ClientCommand,
     ServerDuplicate,
     ServerFrame,
     ServerPaused,
@@ -38,8 +41,10 @@ from towerhall_protocol.messages import (
 )
 from towerhall_server.eventlog.answers import Conflict
 from towerhall_server.eventlog.embedded import embedded_engine
+from towerhall_server.eventlog.entry import link
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.room import replica as replica_module
+from towerhall_server.room.directory import PoisonedRoomError
 from towerhall_server.room.inbox import Doubt
 
 QUICK = "?socket_timeout=0.3"
@@ -63,6 +68,11 @@ async def seated(node: LiveNode, **settings: int) -> FakeViewer:
     ann = await FakeViewer("ann").enter(await node.found(**settings))
     await ann.do("sit")
     return ann
+
+
+def losses(viewer: FakeViewer) -> list[tuple[int, int]]:
+    """What a viewer was told of a changed past: how much is lost, and where it stands now."""
+    return [(reset.lost, reset.cursor.seq) for reset in viewer.of(ServerReset) if reset.lost]
 
 
 def code_of(viewer: FakeViewer) -> str:
@@ -175,10 +185,10 @@ async def test_a_lost_tail_is_put_back_byte_for_byte(
 ) -> None:
     ann = await seated(one)
     await toggle(ann, 3)
-    copy = await copy_of(redis)
+    copy = await copy_of(redis, code_of(ann))
     await toggle(ann, 4)
     before = await everything(redis, code_of(ann))
-    await go_back(redis, copy)
+    await go_back(redis, code_of(ann), copy)
     assert await everything(redis, code_of(ann)) != before
     if by == "doubt":
         await doubt(ann)
@@ -189,20 +199,13 @@ async def test_a_lost_tail_is_put_back_byte_for_byte(
     else:
         assert await ann.refused("sit") == "already_seated"
     assert await everything(redis, code_of(ann)) == before
-    assert ann.of(ServerReset) == []
+    assert losses(ann) == []
     no_fault(ann)
     # The table of commands is whole again for somebody who only knows the store.
     again = await FakeViewer("ann", ann.origin).enter(await deaf.open(code_of(ann)))
-    again.replay.command({"command": "ready"})
     for n in (2, 8):
-        again.hand_over(ann_command(n))
+        again.hand_over(ClientCommand(n, "", {"command": "ready"}))
         assert await again.answer(n) == ServerDuplicate(n, n + 1)
-
-
-def ann_command(n: int) -> Any:
-    from towerhall_protocol.messages import ClientCommand
-
-    return ClientCommand(n, "", {"command": "ready"})
 
 
 async def test_a_tail_that_nobody_remembers_is_lost_and_everybody_is_told_how_much(
@@ -211,13 +214,12 @@ async def test_a_tail_that_nobody_remembers_is_lost_and_everybody_is_told_how_mu
     monkeypatch.setattr(replica_module, "RECENT", 4)
     ann = await seated(one)
     eve = await one.enter(code_of(ann), "eve")
-    copy = await copy_of(redis)
+    copy = await copy_of(redis, code_of(ann))
     await toggle(ann, 7)
-    await go_back(redis, copy)
+    await go_back(redis, code_of(ann), copy)
     await doubt(ann)
     for viewer in (ann, eve):
-        [reset] = viewer.of(ServerReset)
-        assert (reset.lost, reset.cursor.seq) == (7, 2)
+        assert losses(viewer) == [(7, 2)]
         assert viewer.view["room"]["seats"] == {"0": {"name": "ann"}}
     assert (await ann.do("ready")).seq == 3
     no_fault(ann, eve)
@@ -232,9 +234,9 @@ async def test_another_past_is_noticed_and_everybody_is_told_how_much_is_lost(
     others: int, by: str, redis: Redis, one: LiveNode, deaf: LiveNode
 ) -> None:
     ann = await seated(deaf)
-    copy = await copy_of(redis)
+    copy = await copy_of(redis, code_of(ann))
     await toggle(ann, 3)
-    await go_back(redis, copy)
+    await go_back(redis, code_of(ann), copy)
     twin = await one.enter(code_of(ann), "ann")
     for number in range(others):
         await twin.do("add_bot" if number % 2 == 0 else "remove_bot", seat=1)
@@ -244,8 +246,7 @@ async def test_another_past_is_noticed_and_everybody_is_told_how_much_is_lost(
         await ann.do("ready")
         assert deaf.log.count(Conflict) == 1
         await twin.reach(ann.replay.seq)
-    [reset] = ann.of(ServerReset)
-    assert (reset.lost, reset.cursor.seq) == (3, 2 + others)
+    assert losses(ann) == [(3, 2 + others)]
     assert ann.view == twin.view
     assert point_of(ann) == point_of(twin)
     assert len(await whole_log(one.url, code_of(ann))) == ann.replay.seq
@@ -257,14 +258,13 @@ async def test_news_of_another_past_are_noticed_though_this_replica_is_further(
     redis: Redis, one: LiveNode, deaf: LiveNode
 ) -> None:
     ann = await seated(one)
-    copy = await copy_of(redis)
+    copy = await copy_of(redis, code_of(ann))
     await toggle(ann, 5)
-    await go_back(redis, copy)
+    await go_back(redis, code_of(ann), copy)
     bob = await deaf.enter(code_of(ann), "bob")
     await bob.do("sit")
-    await ann.until(lambda: ann.of(ServerReset))
-    [reset] = ann.of(ServerReset)
-    assert (reset.lost, reset.cursor.seq) == (5, 3)
+    await ann.until(lambda: losses(ann))
+    assert losses(ann) == [(5, 3)]
     assert ann.view == bob.view
 
 
@@ -272,9 +272,9 @@ async def test_of_two_tails_one_wins_and_those_who_saw_the_other_are_told(
     redis: Redis, one: LiveNode, deaf: LiveNode
 ) -> None:
     ann = await seated(deaf)
-    copy = await copy_of(redis)
+    copy = await copy_of(redis, code_of(ann))
     await toggle(ann, 3)
-    await go_back(redis, copy)
+    await go_back(redis, code_of(ann), copy)
     async with live_node(one.url, "third", listens=False) as third:
         twin = await third.enter(code_of(ann), "ann")
         await twin.do("add_bot", seat=1)
@@ -282,23 +282,23 @@ async def test_of_two_tails_one_wins_and_those_who_saw_the_other_are_told(
         tails = {
             tuple(viewer.actor.follower.replica.tail) for viewer in (ann, twin) if viewer.actor
         }
-        await go_back(redis, copy)
+        await go_back(redis, code_of(ann), copy)
         await asyncio.gather(doubt(ann), doubt(twin))
         await asyncio.gather(doubt(ann), doubt(twin))
         assert point_of(ann) == point_of(twin)
         assert ann.view == twin.view
         assert await whole_log(one.url, code_of(ann)) in tails
-        lost = [[reset.lost for reset in viewer.of(ServerReset)] for viewer in (ann, twin)]
-        assert lost in ([[], [2]], [[3], []])
+        told = [[lost for lost, _ in losses(viewer)] for viewer in (ann, twin)]
+        assert told in ([[], [2]], [[3], []])
 
 
 async def test_whoever_comes_from_the_true_past_is_not_told_of_a_loss(
     redis: Redis, one: LiveNode, deaf: LiveNode
 ) -> None:
     ann = await seated(deaf)
-    copy = await copy_of(redis)
+    copy = await copy_of(redis, code_of(ann))
     await toggle(ann, 5)
-    await go_back(redis, copy)
+    await go_back(redis, code_of(ann), copy)
     bob = await one.enter(code_of(ann), "bob")
     await bob.do("sit")
     moved = bob.again()
@@ -307,7 +307,7 @@ async def test_whoever_comes_from_the_true_past_is_not_told_of_a_loss(
     [welcome] = moved.of(ServerWelcome)
     assert welcome.arrival.lost == 0
     assert moved.replay.seq == 3
-    assert ann.of(ServerReset)[0].lost == 5
+    assert losses(ann) == [(5, 3)]
     assert moved.view == ann.view
 
 
@@ -315,10 +315,10 @@ async def test_whoever_comes_with_a_cursor_of_a_lost_past_gets_the_whole_view_an
     redis: Redis, one: LiveNode, other: LiveNode
 ) -> None:
     ann = await seated(one)
-    copy = await copy_of(redis)
+    copy = await copy_of(redis, code_of(ann))
     await toggle(ann, 5)
     await one.directory.close("restart")
-    await go_back(redis, copy)
+    await go_back(redis, code_of(ann), copy)
     moved = FakeViewer("ann")
     moved.replay = ann.replay
     await moved.enter(await other.open(code_of(ann)))
@@ -343,10 +343,10 @@ async def test_when_seats_changed_hands_with_the_past_nobody_sees_with_the_eyes_
 ) -> None:
     ann = await FakeViewer("ann").enter(await deaf.found(HIDDEN))
     bob = await FakeViewer("bob").enter(await deaf.open(code_of(ann)))
-    copy = await copy_of(redis)
+    copy = await copy_of(redis, code_of(ann))
     await ann.do("sit", seat=0)
     await bob.do("sit", seat=1)
-    await go_back(redis, copy)
+    await go_back(redis, code_of(ann), copy)
     seen = len(ann.got), len(bob.got)
     twins = [await one.enter(code_of(ann), name) for name in ("bob", "ann")]
     for twin in twins:
@@ -391,21 +391,30 @@ async def test_missed_news_are_made_up_for(by: str, one: LiveNode, deaf: LiveNod
 
 
 async def test_both_nodes_tell_a_whole_game_alike(one: LiveNode, other: LiveNode) -> None:
-    ann = await FakeViewer("ann").enter(await one.found(seats=2))
+    ann = await FakeViewer("ann").enter(await one.found(seats=3))
     bob = await other.enter(code_of(ann), "bob")
-    await begin(ann, bob)
-    while ann.status != "over":
-        mover = await ann.until(
-            lambda: (
-                next((v for v in (ann, bob) if v.replay.offers), None)
-                or ("over" if ann.status == "over" else None)
-            )
-        )
-        if isinstance(mover, FakeViewer):
-            await mover.move()
-            await ann.reach(mover.replay.seq)
-            await bob.reach(mover.replay.seq)
-            await asyncio.sleep(0)
-    own = {frame.seq: frame for frame in ann.frames}
-    assert all(own.get(frame.seq, frame) == frame for frame in bob.frames)
+    await begin(ann, bob, bots=1)
+    await asyncio.gather(ann.play(Random(1)), bob.play(Random(2)))
+    told = {frame.seq: frame for frame in ann.frames}
+    assert len(told) > 10
+    assert all(told.get(frame.seq, frame) == frame for frame in bob.frames)
+    assert ann.view == bob.view
     no_fault(ann, bob)
+
+
+async def test_a_room_that_cannot_be_followed_here_is_left_to_other_nodes(
+    redis: Redis, one: LiveNode
+) -> None:
+    ann = await seated(one)
+    place = point_of(ann)
+    commit_id, blob = b"i" * 16, msgspec.msgpack.encode([[], [["unheard_of", 1]], [], [], {}])
+    chain = link(place, commit_id, blob)
+    stamps = {"t": place.stamps.wall_ms, "u": place.stamps.served_ms}
+    fields: Any = {"i": commit_id, "c": chain, "b": blob, **stamps}
+    await redis.xadd(room_keys(code_of(ann)).log, fields, id="3-0")
+    ann.ask("ready")
+    await ann.until(lambda: ann.closed)
+    assert ann.closed == "server_fault"
+    assert ann.answers(2) == [], "nobody knows here whether it was done"
+    with pytest.raises(PoisonedRoomError):
+        await one.open(code_of(ann))

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 from redis.asyncio import Redis
 
 from tests.eventlog.engines import client, running
+from tests.games.dice_duel import GAME as DICE_DUEL
 from tests.room.record_games import (
     GAMES,
     HOST,
@@ -35,6 +37,7 @@ from towerhall_protocol.fairness import (
 from towerhall_protocol.merge_patch import apply
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import PAGE, EventLog, Gone
+from towerhall_server.game import Seat
 from towerhall_server.room import core
 from towerhall_server.room.events import decode_commit
 from towerhall_server.room.record import RecordNotReadyError, keep_record, make_record, record_of
@@ -176,6 +179,16 @@ def test_a_lot_drawn_for_somebody_whose_time_was_up_is_among_the_draws() -> None
     assert any(act >= 1000 for _, act, _, _, _ in draws)
 
 
+def test_what_is_drawn_from_anything_but_the_deals_seed_is_no_draw_of_the_game() -> None:
+    def musing(state: Any, seat: Seat, command: object) -> Any:
+        Act(SEED, 0).below(6)
+        return DICE_DUEL.decide(state, seat, command)
+
+    game, tape = replace(DICE_DUEL, decide=musing), told(STORIES[5])
+    record = make_record({game.name: game}, tape.secret, tape.entries)
+    assert record == record_of_story(STORIES[5])
+
+
 def test_a_record_of_a_long_game_is_compact() -> None:
     commits = len(told(STORIES[2]).entries)
     assert commits > 200
@@ -252,7 +265,8 @@ def test_changes_of_mind_are_no_obstacle() -> None:
     assert verify(tape.record(), GAMES) == ()
 
 
-def test_a_log_that_the_rules_do_not_lead_through_is_told_as_it_is() -> None:
+@pytest.mark.parametrize("command", [{"command": "dance"}, {"command": []}, {}])
+def test_a_log_that_the_rules_do_not_lead_through_is_told_as_it_is(command: dict[str, Any]) -> None:
     tape = told(STORIES[1])
     place = next(
         entry.seq
@@ -260,7 +274,7 @@ def test_a_log_that_the_rules_do_not_lead_through_is_told_as_it_is() -> None:
         if decode_commit(entry.blob, tape.room.rules).command.get("command") == "bid"
     )
     commit = decode_commit(tape.entries[place - 1].blob, tape.room.rules)
-    other = msgspec.structs.replace(commit, command={"command": "dance"})
+    other = msgspec.structs.replace(commit, command=command)
     record = make_record(GAMES, tape.secret, forged(tape, {place: other}))
     document = content(record)
     assert len(document["frames"]) == len(tape.entries)

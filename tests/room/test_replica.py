@@ -178,6 +178,8 @@ def test_frames_that_are_kept_stay_bounded_whenever_they_are_asked_for(read: int
         held = stage.replica._frames["all"]
         assert len(held) <= 2 * RECENT
     assert len(held) >= RECENT
+    nothing_cold = not stage.replica._cold[1]
+    assert nothing_cold == (read + RECENT <= pure.seq)
 
 
 def test_frames_are_made_once_for_all_who_missed_them() -> None:
@@ -211,6 +213,14 @@ def test_places_of_other_logs_are_not_known() -> None:
     ]  # fmt: skip
     for seq, short in wrong:
         assert not replica.knows(Cursor("base", seq, short)), (seq, short)
+
+
+def test_a_replica_holds_the_entries_of_its_own_past_and_no_others() -> None:
+    pure, other = PureRoom().seat_people(ADA, BEN), PureRoom(salt="other").seat_people(ADA, BEN)
+    replica = loaded(pure, pure.seq - 1)
+    assert all(replica.holds(entry) for entry in pure.entries[:-1])
+    assert not replica.holds(pure.entries[-1])
+    assert not any(replica.holds(entry) for entry in other.entries)
 
 
 def test_two_logs_share_the_past_up_to_where_they_part() -> None:

@@ -1,6 +1,7 @@
 """No single change of a record goes unseen, wherever it is and whatever it is."""
 
 import json
+from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from typing import Any
 
@@ -126,6 +127,22 @@ def test_no_altered_removed_or_mistyped_field_goes_unseen(path: Path) -> None:
         changed = put(DOCUMENT, path, value)
         if plain(changed) != DOCUMENT:
             assert codes(changed) != [], value
+
+
+@pytest.mark.parametrize("field", [1, 2, 3])
+def test_another_spelling_of_the_same_bytes_is_seen(field: int) -> None:
+    for row, commit in enumerate(DOCUMENT["commits"]):
+        text = commit[field]
+        for letter in "ABCDEFGHwxyz0189-_":
+            changed = put(DOCUMENT, ("commits", row, field), text[:-1] + letter)
+            if letter != text[-1] and unpadded(text) == unpadded(text[:-1] + letter):
+                assert codes(changed) == ["unreadable"]
+                return
+    raise AssertionError("no text has another spelling")
+
+
+def unpadded(text: str) -> bytes:
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def test_the_places_are_of_every_part() -> None:

@@ -188,6 +188,15 @@ def test_a_bid_by_the_wrong_seat_is_seen() -> None:
         assert {"decision", "undecided"} & set(found), cause
 
 
+def test_a_bid_that_is_shown_as_somebody_elses_is_seen() -> None:
+    tape = told(FIVE)
+    seq, commit = first(tape, lambda one: one.command.get("command") == "bid" and one.cause.n > 0)
+    changed = replace(commit, cause=replace(commit.cause, seat=1 - commit.cause.seat))
+    found = lie(tape, forged(tape, {seq: changed}))
+    assert where(found, "decision") == f"commit {seq}"
+    assert where(found, "frame") == f"frame {seq}"
+
+
 def test_a_changed_command_is_seen() -> None:
     tape = told(FIVE)
     seq, commit = first(tape, lambda one: one.command.get("command") == "bid")

@@ -299,6 +299,15 @@ def test_a_clock_is_shown_while_a_game_with_a_clock_runs() -> None:
         assert "clock" not in view(room, "all")
 
 
+def test_a_clock_does_not_move_while_the_decision_is_the_same() -> None:
+    pure = PureRoom(turn_seconds=30).seat_people(ADA, BEN, sealed=False).deal()
+    before = view(pure.room, "all")["clock"]
+    pure.mutter(after_ms=5_000)
+    assert view(pure.room, "all")["clock"] == before
+    pure.play_on(1)
+    assert view(pure.room, "all")["clock"] == {"due": pure.now_ms + 30_000}
+
+
 def test_the_end_shows_result_and_secret() -> None:
     won = shown(whole_room("five_towers"))
     result = whole_room("five_towers").room.table.result

@@ -199,8 +199,6 @@ class RoomSocket(WebSocketsSansIOProtocol):
         """Gap: closing while the peer still sends makes the kernel reset the connection, so that
         the peer may never read why. And if the peer does not read, closing never ends."""
         self.close_sent = True
-        self.stop_keepalive()
-        self.queue.put_nowait({"type": "websocket.disconnect", "code": 1006})
         if self.backlog() > HIGH_WATER or not self.handshake_complete:
             self.transport.abort()
             return

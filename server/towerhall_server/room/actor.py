@@ -93,7 +93,7 @@ class RoomActor:
 
     def hear(self, entry: Entry) -> None:
         """News from the store; of its own commits a room knows already."""
-        if entry.seq > self._follower.replica.point.seq:
+        if not self._follower.replica.holds(entry):
             self.put(News(entry))
 
     def leave(self, viewer: Viewer) -> None:
@@ -122,8 +122,8 @@ class RoomActor:
                     logger.exception("room %s could not handle %s", self.code, type(item).__name__)
                     if isinstance(item, Command):
                         self._reject(item, Rejected("poisoned", "P-40"))
-        except RoomGoneError:
-            self._send_away("room_gone")
+        except RoomGoneError as end:
+            self._send_away(end.reason)
         finally:
             self._disarm()
 

@@ -108,13 +108,14 @@ class Audience:
     def reset(self, replica: Replica, lost: int) -> None:
         """The past has changed: everybody starts from what is there now."""
         self._views.clear()
+        # First who sits where now: nobody may see with the eyes of a seat that was theirs.
+        self._reseat(replica)
         for viewer in tuple(self):
             if viewer.lags:
                 # It would not get this: let it come back with its cursor, and be told then.
                 viewer.close("too_slow")
             else:
                 self.snapshot(replica, viewer, lost)
-        self._reseat(replica)
 
     def snapshot(self, replica: Replica, viewer: Viewer, lost: int = 0) -> None:
         """Everything that a viewer may see, in place of what it has."""
@@ -146,13 +147,16 @@ class Audience:
         """Seats may have changed hands. Of several windows of one person, the one that asked for
         the seat gets it: it comes last, and the last one wins."""
         room = replica.room
-        for viewer in sorted(self, key=lambda viewer: viewer.origin == origin):
-            seat = room.table.seat_of(viewer.person.id)
-            if seat == viewer.seat:
-                continue
-            old = view_class(room.rules, viewer.seat)
+        moved = [
+            (viewer, seat)
+            for viewer in sorted(self, key=lambda viewer: viewer.origin == origin)
+            if (seat := room.table.seat_of(viewer.person.id)) != viewer.seat
+        ]
+        for viewer, _ in moved:
             if viewer.seat is not None and self._seated.get(viewer.seat) is viewer:
                 del self._seated[viewer.seat]
+        for viewer, seat in moved:
+            old = view_class(room.rules, viewer.seat)
             viewer.seat = seat
             viewer.send(Prepared(ServerSeat(-1 if seat is None else seat)))
             new = view_class(room.rules, seat)

@@ -49,10 +49,20 @@ BACKSTOP_MS: Final = 3_000
 """A sleeping room is woken this much after its deadline, which a live actor meets by itself."""
 FIRST_WAIT_SECONDS: Final = 0.05
 LONGEST_WAIT_SECONDS: Final = 1.0
+READINGS: Final = 5
+"""A log that changes under so many readings does so by more than bad luck."""
 
 
 class RoomGoneError(Exception):
     """The log is no more."""
+
+    reason = "room_gone"
+
+
+class UnreadableLogError(RoomGoneError):
+    """The log holds what this node cannot follow, as after an update of others: let them serve."""
+
+    reason = "server_fault"
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -70,15 +80,19 @@ async def load(node: Node, code: str) -> Replica | None:
     secret = await node.log.secret(code)
     if secret is None:
         return None
-    replica = Replica(node.games, secret)
-    more = True
-    while more:
-        reading = await node.log.read(code, replica.point)
-        if not isinstance(reading, Following):
-            return None if isinstance(reading, Gone) else await load(node, code)
-        replica.load(reading.entries)
-        more = reading.more
-    return replica
+    for _ in range(READINGS):
+        replica, more = Replica(node.games, secret), True
+        while more:
+            reading = await node.log.read(code, replica.point)
+            if isinstance(reading, Gone):
+                return None
+            if not isinstance(reading, Following):
+                break
+            replica.load(reading.entries)
+            more = reading.more
+        else:
+            return replica
+    raise ValueError(f"the log of {code} does not hold together")
 
 
 class Follower:
@@ -144,10 +158,9 @@ class Follower:
 
     async def take_news(self, entry: Entry) -> bool:
         """Somebody has appended an entry. Whether it was news."""
-        point = self.replica.point
-        if entry.seq <= point.seq:
+        if self.replica.holds(entry):
             return False
-        if not entry.follows(point):
+        if not entry.follows(self.replica.point):
             return await self.catch_up()
         self._take(entry)
         return True
@@ -183,7 +196,12 @@ class Follower:
             raise RoomGoneError
 
     def _take(self, entry: Entry) -> None:
-        self.audience.show(self.replica, self.replica.follow(entry))
+        try:
+            change = self.replica.follow(entry)
+        except Exception as error:
+            logger.exception("room %s cannot be followed beyond %d", self.code, entry.seq - 1)
+            raise UnreadableLogError from error
+        self.audience.show(self.replica, change)
 
     async def _heal(self, top: Entry) -> None:
         """The log has lost its end. Put it back as it was, or start from what is left.
@@ -228,7 +246,11 @@ class Follower:
     async def _reload(self) -> None:
         """Take the log as it is, and tell everybody how much of the past is lost."""
         old = self.replica
-        new = await self._insist(lambda: load(self._node, self.code))
+        try:
+            new = await self._insist(lambda: load(self._node, self.code))
+        except Exception as error:
+            logger.exception("room %s cannot be read again", self.code)
+            raise UnreadableLogError from error
         if new is None:
             raise RoomGoneError
         lost = old.point.seq - old.shared_with(new)

@@ -121,6 +121,11 @@ class Replica:
             self._warm(name, frames)
         return [frames[n] for n in wanted] if all(n in frames for n in wanted) else None
 
+    def holds(self, entry: Entry) -> bool:
+        """Whether an entry is in the past of this replica."""
+        at = MARK_BYTES * (entry.seq - 1)
+        return self._marks[at : at + MARK_BYTES] == entry.chain[:MARK_BYTES]
+
     def knows(self, cursor: Cursor) -> bool:
         """Whether the cursor is a place in this very log."""
         if not 0 < cursor.seq <= self.point.seq:

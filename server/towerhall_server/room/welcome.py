@@ -22,8 +22,8 @@ from towerhall_server.room.viewer import Viewer
 
 async def welcome(follower: Follower, viewer: Viewer, cursor: Cursor | None) -> None:
     """Let a viewer in, or send it away if its cursor is of another room."""
-    if cursor is not None and cursor.seq > follower.replica.point.seq:
-        # The client has seen more than this replica: first read, then judge.
+    if cursor is not None and not follower.replica.knows(cursor):
+        # The client has seen what this replica has not: first read, then judge.
         await follower.catch_up()
     if not viewer.alive:
         return

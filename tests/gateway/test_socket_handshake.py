@@ -1,10 +1,14 @@
-"""Endpoints that refuse, fail or forget something: the peer is told, and nothing stays behind."""
+"""Handshakes that go wrong, and endpoints that do: the peer is told, and nothing stays behind."""
+
+import asyncio
+import contextlib
 
 import pytest
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocket
 from websockets.frames import Close, Opcode
 
+from tests.gateway.socket_frames import masked
 from tests.gateway.socket_server import Recorder, on_each_loop, serving, until
 from towerhall_server.gateway import socket as socket_module
 from towerhall_server.gateway.socket import socket_of
@@ -98,6 +102,40 @@ async def test_what_an_endpoint_does_wrong_after_accept_is_said_in_a_close() -> 
         assert {frame.opcode for frame in frames} == {Opcode.CLOSE}
         assert [Close.parse(frame.data) for frame in frames] == list(expected.values())
         # And nobody waits for ever for the answer to it.
+        await until(lambda: not served.server.server_state.connections, 2)
+        for peer in peers:
+            peer.sock.close()
+
+
+@on_each_loop
+async def test_frames_before_the_handshake_is_answered_are_refused() -> None:
+    go = asyncio.Event()
+
+    async def slow(websocket: WebSocket) -> None:
+        await go.wait()
+
+    async with serving(slow) as served:
+        peer = await served.peer()
+        await until(lambda: served.server.server_state.tasks)
+        await peer.send(masked(Opcode.PING, b"early"))
+        await until(lambda: not served.server.server_state.connections)
+        with contextlib.suppress(ConnectionError):
+            assert await peer.status() == 0
+        go.set()
+        peer.sock.close()
+
+
+@on_each_loop
+async def test_a_request_that_makes_no_sense_does_not_stay() -> None:
+    expected = {
+        f"X-Long: {'x' * 10_000}\r\n": 431,
+        "X-Many: x\r\n" * 200: 431,
+        "Content-Length: 5\r\n": 0,
+        "Sec-WebSocket-Version: 12\r\n": 400,
+    }
+    async with serving() as served:
+        peers = [await served.peer(headers=headers) for headers in expected]
+        assert [await peer.status() for peer in peers] == list(expected.values())
         await until(lambda: not served.server.server_state.connections, 2)
         for peer in peers:
             peer.sock.close()
