@@ -9,7 +9,7 @@ a test do something just before an append.
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from random import Random
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from towerhall_protocol.codec import FROM_SERVER, decode
 from towerhall_protocol.messages import (
     ClientCommand,
     ServerAccepted,
+    ServerChat,
     ServerDuplicate,
     ServerFrame,
     ServerMessage,
@@ -29,9 +30,9 @@ from towerhall_protocol.messages import (
 )
 from towerhall_protocol.replay import Replay
 from towerhall_protocol.wire import read_server
-from towerhall_server.eventlog.entry import START, Entry
+from towerhall_server.eventlog.entry import START, Entry, Point
 from towerhall_server.eventlog.keys import room_keys
-from towerhall_server.eventlog.log import Answer, Append, EventLog, Following
+from towerhall_server.eventlog.log import PAGE, Answer, Append, EventLog, Following, Reading
 from towerhall_server.eventlog.wakes import Missed, Wake, listen
 from towerhall_server.game import AnyGame, Seat, Viewer
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
@@ -185,9 +186,24 @@ class FakeViewer(Client):
         self.unanswered: set[int] = set()
         self.alive = True
         self.lags = False
-        self.actor: RoomActor | None = None
+        self._room: RoomActor | None = None
         self.on_frame: Callable[[ServerFrame], None] | None = None
         """Called in the very moment in which a frame comes."""
+
+    @property
+    def room(self) -> RoomActor:
+        """Whom it talks to."""
+        assert self._room is not None
+        return self._room
+
+    @property
+    def code(self) -> str:
+        return self.room.code
+
+    @property
+    def place(self) -> Point:
+        """Where in its log the room is."""
+        return self.room.follower.replica.point
 
     def send(self, message: Prepared) -> None:
         if not self.alive:
@@ -204,19 +220,18 @@ class FakeViewer(Client):
     def leave(self) -> None:
         """The connection is no more."""
         self.alive = False
-        if self.actor is not None:
-            self.actor.leave(self)
+        if self._room is not None:
+            self._room.leave(self)
 
     def hand_over(self, command: ClientCommand) -> None:
-        assert self.actor is not None
         self.unanswered.add(command.n)
-        self.actor.put(Command(self, command))
+        self.room.put(Command(self, command))
 
-    def greet(self, actor: RoomActor) -> None:
+    def greet(self, actor: RoomActor, lines: tuple[ServerChat, ...] = ()) -> None:
         """Say hello, with the cursor of what is known."""
-        self.actor = actor
+        self._room = actor
         self.replay.hello("")
-        actor.put(Join(self, self.replay.cursor))
+        actor.put(Join(self, self.replay.cursor, lines))
 
     async def enter(self, actor: RoomActor) -> "FakeViewer":
         self.greet(actor)
@@ -245,6 +260,8 @@ class WatchedLog(EventLog):
         self.before_append: Callable[[Append], Awaitable[None]] | None = None
         """Awaited before each append goes out."""
         self.loads = 0
+        self.page = PAGE
+        """Entries of one read."""
 
     def next_append(self, first: Callable[[], Awaitable[object]]) -> None:
         """Do something just before the next append goes out."""
@@ -262,6 +279,9 @@ class WatchedLog(EventLog):
         self.answers.append(answer)
         return answer
 
+    async def read(self, room: str, place: Point = START, *, page: int = PAGE) -> Reading:
+        return await super().read(room, place, page=min(page, self.page))
+
     async def secret(self, room: str) -> bytes | None:
         self.loads += 1
         return await super().secret(room)
@@ -277,7 +297,11 @@ class LiveNode:
         self.url = url
         self.log = log
         self.directory = directory
-        self._listener: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def beat(self) -> None:
+        """Keep the service clock going from now on."""
+        self._tasks.append(asyncio.create_task(self.directory.beat()))
 
     async def listen(self) -> None:
         """Hear the news of others from now on; returns when it does."""
@@ -289,14 +313,13 @@ class LiveNode:
                     subscribed.set()
                 yield wake
 
-        self._listener = asyncio.create_task(self.directory.listen(wakes))
+        self._tasks.append(asyncio.create_task(self.directory.listen(wakes)))
         await subscribed.wait()
 
     async def close(self) -> None:
-        if self._listener is not None:
-            self._listener.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._listener
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.directory.close("restart")
 
     async def open(self, code: str) -> RoomActor:

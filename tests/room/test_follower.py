@@ -58,14 +58,13 @@ async def toggle(viewer: FakeViewer, times: int) -> None:
 
 async def doubt(viewer: FakeViewer) -> None:
     """Let the room of a viewer make sure that it knows its log; returns when it has."""
-    assert viewer.actor
-    viewer.actor.put(Doubt())
-    await FakeViewer("somebody").enter(viewer.actor)
+    viewer.room.put(Doubt())
+    await FakeViewer("somebody").enter(viewer.room)
 
 
-async def seated(node: LiveNode, **settings: int) -> FakeViewer:
+async def seated(node: LiveNode) -> FakeViewer:
     """A new room in which its host sits: seq 2."""
-    ann = await FakeViewer("ann").enter(await node.found(**settings))
+    ann = await FakeViewer("ann").enter(await node.found())
     await ann.do("sit")
     return ann
 
@@ -73,16 +72,6 @@ async def seated(node: LiveNode, **settings: int) -> FakeViewer:
 def losses(viewer: FakeViewer) -> list[tuple[int, int]]:
     """What a viewer was told of a changed past: how much is lost, and where it stands now."""
     return [(reset.lost, reset.cursor.seq) for reset in viewer.of(ServerReset) if reset.lost]
-
-
-def code_of(viewer: FakeViewer) -> str:
-    assert viewer.actor
-    return viewer.actor.code
-
-
-def point_of(viewer: FakeViewer) -> Any:
-    assert viewer.actor
-    return viewer.actor.follower.replica.point
 
 
 # A store that does not answer
@@ -97,7 +86,7 @@ async def test_a_store_that_is_silent_pauses_the_room_and_nothing_is_shown_until
         n = ann.ask("ready")
         await ann.until(lambda: ann.of(ServerPaused))
         await asyncio.sleep(0.5)
-        assert len(await whole_log(url, code_of(ann))) == 3, "the command has arrived"
+        assert len(await whole_log(url, ann.code)) == 3, "the command has arrived"
         assert ann.seqs == [2]
         assert ann.of(ServerPaused) == [ServerPaused(True)]
         assert ann.replay.paused
@@ -105,7 +94,7 @@ async def test_a_store_that_is_silent_pauses_the_room_and_nothing_is_shown_until
         assert isinstance(await ann.answer(n), ServerFrame)
         assert ann.of(ServerPaused) == [ServerPaused(True), ServerPaused(False)]
         assert ann.seqs == [2, 3]
-        assert len(await whole_log(url, code_of(ann))) == 3
+        assert len(await whole_log(url, ann.code)) == 3
         no_fault(ann)
 
 
@@ -114,7 +103,7 @@ async def test_with_every_third_answer_lost_there_are_as_many_events_as_commands
 ) -> None:
     async with live_node(proxy.url + QUICK) as node:
         ann = await seated(node)
-        bob = await other.enter(code_of(ann), "bob")
+        bob = await other.enter(ann.code, "bob")
         await bob.do("sit")
         proxy.lose_share = 0.3
 
@@ -125,9 +114,9 @@ async def test_with_every_third_answer_lost_there_are_as_many_events_as_commands
         await asyncio.gather(busy(ann), busy(bob))
         proxy.lose_share = 0.0
         assert proxy.lost > 5
-        done = commands_in(await commits_of(url, code_of(ann)))
+        done = commands_in(await commits_of(url, ann.code))
         assert sorted(done) == sorted((sender(v), n + 1) for v in (ann, bob) for n in range(26))
-        assert len(await whole_log(url, code_of(ann))) == 53
+        assert len(await whole_log(url, ann.code)) == 53
         await ann.reach(53)
         assert ann.view == bob.view
         no_fault(ann, bob)
@@ -150,7 +139,7 @@ async def test_an_engine_that_stands_still_or_is_killed_loses_and_doubles_nothin
             os.kill(engine.pid, how)
             numbers = [ann.ask("ready", ready=bool(number % 2)) for number in range(4)]
             await ann.until(lambda told=told: len(ann.of(ServerPaused)) > told)  # type: ignore[misc]
-            assert ann.replay.paused
+            assert ann.of(ServerPaused)[-1] == ServerPaused(True)
             assert ann.replay.seq == top
             if mend is not None:
                 os.kill(engine.pid, mend)
@@ -158,9 +147,9 @@ async def test_an_engine_that_stands_still_or_is_killed_loses_and_doubles_nothin
                 await engine.restart()
             for n in numbers:
                 assert isinstance(await ann.answer(n), ServerFrame)
-            assert not ann.replay.paused
-            assert ann.replay.seq == top + 4 == len(await whole_log(engine.url, code_of(ann)))
-        assert len(commands_in(await commits_of(engine.url, code_of(ann)))) == 9
+            assert ann.of(ServerPaused)[-1] == ServerPaused(False)
+            assert ann.replay.seq == top + 4 == len(await whole_log(engine.url, ann.code))
+        assert len(commands_in(await commits_of(engine.url, ann.code))) == 9
         assert ann.closed is None
         no_fault(ann)
 
@@ -173,8 +162,8 @@ async def everything(redis: Redis, code: str) -> tuple[Any, ...]:
     keys = room_keys(code)
     return (
         await redis.xrange(keys.log),
-        await redis.hgetall(keys.cmd),  # type: ignore[misc]
-        await redis.hgetall(keys.shard.lobby),  # type: ignore[misc]
+        await redis.hgetall(keys.cmd),
+        await redis.hgetall(keys.shard.lobby),
         await redis.zscore(keys.shard.due, code),
     )
 
@@ -185,24 +174,24 @@ async def test_a_lost_tail_is_put_back_byte_for_byte(
 ) -> None:
     ann = await seated(one)
     await toggle(ann, 3)
-    copy = await copy_of(redis, code_of(ann))
+    copy = await copy_of(redis, ann.code)
     await toggle(ann, 4)
-    before = await everything(redis, code_of(ann))
-    await go_back(redis, code_of(ann), copy)
-    assert await everything(redis, code_of(ann)) != before
+    before = await everything(redis, ann.code)
+    await go_back(redis, ann.code, copy)
+    assert await everything(redis, ann.code) != before
     if by == "doubt":
         await doubt(ann)
     elif by == "command":
         assert (await ann.do("ready")).seq == 10
-        before[0].append((await redis.xrange(room_keys(code_of(ann)).log))[-1])
-        before = (before[0], *(await everything(redis, code_of(ann)))[1:])
+        log, *table = await everything(redis, ann.code)
+        before = ([*before[0], log[-1]], *table)
     else:
         assert await ann.refused("sit") == "already_seated"
-    assert await everything(redis, code_of(ann)) == before
+    assert await everything(redis, ann.code) == before
     assert losses(ann) == []
     no_fault(ann)
     # The table of commands is whole again for somebody who only knows the store.
-    again = await FakeViewer("ann", ann.origin).enter(await deaf.open(code_of(ann)))
+    again = await FakeViewer("ann", ann.origin).enter(await deaf.open(ann.code))
     for n in (2, 8):
         again.hand_over(ClientCommand(n, "", {"command": "ready"}))
         assert await again.answer(n) == ServerDuplicate(n, n + 1)
@@ -213,10 +202,10 @@ async def test_a_tail_that_nobody_remembers_is_lost_and_everybody_is_told_how_mu
 ) -> None:
     monkeypatch.setattr(replica_module, "RECENT", 4)
     ann = await seated(one)
-    eve = await one.enter(code_of(ann), "eve")
-    copy = await copy_of(redis, code_of(ann))
+    eve = await one.enter(ann.code, "eve")
+    copy = await copy_of(redis, ann.code)
     await toggle(ann, 7)
-    await go_back(redis, code_of(ann), copy)
+    await go_back(redis, ann.code, copy)
     await doubt(ann)
     for viewer in (ann, eve):
         assert losses(viewer) == [(7, 2)]
@@ -234,10 +223,10 @@ async def test_another_past_is_noticed_and_everybody_is_told_how_much_is_lost(
     others: int, by: str, redis: Redis, one: LiveNode, deaf: LiveNode
 ) -> None:
     ann = await seated(deaf)
-    copy = await copy_of(redis, code_of(ann))
+    copy = await copy_of(redis, ann.code)
     await toggle(ann, 3)
-    await go_back(redis, code_of(ann), copy)
-    twin = await one.enter(code_of(ann), "ann")
+    await go_back(redis, ann.code, copy)
+    twin = await one.enter(ann.code, "ann")
     for number in range(others):
         await twin.do("add_bot" if number % 2 == 0 else "remove_bot", seat=1)
     if by == "doubt":
@@ -248,8 +237,8 @@ async def test_another_past_is_noticed_and_everybody_is_told_how_much_is_lost(
         await twin.reach(ann.replay.seq)
     assert losses(ann) == [(3, 2 + others)]
     assert ann.view == twin.view
-    assert point_of(ann) == point_of(twin)
-    assert len(await whole_log(one.url, code_of(ann))) == ann.replay.seq
+    assert ann.place == twin.place
+    assert len(await whole_log(one.url, ann.code)) == ann.replay.seq
     no_fault(twin)
     assert ann.faults == []
 
@@ -258,10 +247,10 @@ async def test_news_of_another_past_are_noticed_though_this_replica_is_further(
     redis: Redis, one: LiveNode, deaf: LiveNode
 ) -> None:
     ann = await seated(one)
-    copy = await copy_of(redis, code_of(ann))
+    copy = await copy_of(redis, ann.code)
     await toggle(ann, 5)
-    await go_back(redis, code_of(ann), copy)
-    bob = await deaf.enter(code_of(ann), "bob")
+    await go_back(redis, ann.code, copy)
+    bob = await deaf.enter(ann.code, "bob")
     await bob.do("sit")
     await ann.until(lambda: losses(ann))
     assert losses(ann) == [(5, 3)]
@@ -272,22 +261,20 @@ async def test_of_two_tails_one_wins_and_those_who_saw_the_other_are_told(
     redis: Redis, one: LiveNode, deaf: LiveNode
 ) -> None:
     ann = await seated(deaf)
-    copy = await copy_of(redis, code_of(ann))
+    copy = await copy_of(redis, ann.code)
     await toggle(ann, 3)
-    await go_back(redis, code_of(ann), copy)
+    await go_back(redis, ann.code, copy)
     async with live_node(one.url, "third", listens=False) as third:
-        twin = await third.enter(code_of(ann), "ann")
+        twin = await third.enter(ann.code, "ann")
         await twin.do("add_bot", seat=1)
         await twin.do("remove_bot", seat=1)
-        tails = {
-            tuple(viewer.actor.follower.replica.tail) for viewer in (ann, twin) if viewer.actor
-        }
-        await go_back(redis, code_of(ann), copy)
+        tails = {tuple(viewer.room.follower.replica.tail) for viewer in (ann, twin)}
+        await go_back(redis, ann.code, copy)
         await asyncio.gather(doubt(ann), doubt(twin))
         await asyncio.gather(doubt(ann), doubt(twin))
-        assert point_of(ann) == point_of(twin)
+        assert ann.place == twin.place
         assert ann.view == twin.view
-        assert await whole_log(one.url, code_of(ann)) in tails
+        assert await whole_log(one.url, ann.code) in tails
         told = [[lost for lost, _ in losses(viewer)] for viewer in (ann, twin)]
         assert told in ([[], [2]], [[3], []])
 
@@ -296,14 +283,13 @@ async def test_whoever_comes_from_the_true_past_is_not_told_of_a_loss(
     redis: Redis, one: LiveNode, deaf: LiveNode
 ) -> None:
     ann = await seated(deaf)
-    copy = await copy_of(redis, code_of(ann))
+    copy = await copy_of(redis, ann.code)
     await toggle(ann, 5)
-    await go_back(redis, code_of(ann), copy)
-    bob = await one.enter(code_of(ann), "bob")
+    await go_back(redis, ann.code, copy)
+    bob = await one.enter(ann.code, "bob")
     await bob.do("sit")
     moved = bob.again()
-    assert ann.actor
-    await moved.enter(ann.actor)
+    await moved.enter(ann.room)
     [welcome] = moved.of(ServerWelcome)
     assert welcome.arrival.lost == 0
     assert moved.replay.seq == 3
@@ -315,13 +301,13 @@ async def test_whoever_comes_with_a_cursor_of_a_lost_past_gets_the_whole_view_an
     redis: Redis, one: LiveNode, other: LiveNode
 ) -> None:
     ann = await seated(one)
-    copy = await copy_of(redis, code_of(ann))
+    copy = await copy_of(redis, ann.code)
     await toggle(ann, 5)
     await one.directory.close("restart")
-    await go_back(redis, code_of(ann), copy)
+    await go_back(redis, ann.code, copy)
     moved = FakeViewer("ann")
     moved.replay = ann.replay
-    await moved.enter(await other.open(code_of(ann)))
+    await moved.enter(await other.open(ann.code))
     [welcome] = moved.of(ServerWelcome)
     assert (welcome.arrival.lost, welcome.arrival.cursor.seq) == (5, 2)
     assert welcome.arrival.view is not None
@@ -332,8 +318,7 @@ async def test_whoever_comes_with_a_cursor_of_another_room_is_told_that_it_is_go
 ) -> None:
     ann, elsewhere = await seated(one), await seated(one)
     moved = elsewhere.again()
-    assert ann.actor
-    moved.greet(ann.actor)
+    moved.greet(ann.room)
     await moved.until(lambda: moved.closed)
     assert moved.closed == "room_gone"
 
@@ -342,13 +327,13 @@ async def test_when_seats_changed_hands_with_the_past_nobody_sees_with_the_eyes_
     redis: Redis, one: LiveNode, deaf: LiveNode
 ) -> None:
     ann = await FakeViewer("ann").enter(await deaf.found(HIDDEN))
-    bob = await FakeViewer("bob").enter(await deaf.open(code_of(ann)))
-    copy = await copy_of(redis, code_of(ann))
+    bob = await FakeViewer("bob").enter(await deaf.open(ann.code))
+    copy = await copy_of(redis, ann.code)
     await ann.do("sit", seat=0)
     await bob.do("sit", seat=1)
-    await go_back(redis, code_of(ann), copy)
+    await go_back(redis, ann.code, copy)
     seen = len(ann.got), len(bob.got)
-    twins = [await one.enter(code_of(ann), name) for name in ("bob", "ann")]
+    twins = [await one.enter(ann.code, name) for name in ("bob", "ann")]
     for twin in twins:
         await twin.do("sit")
     await twins[0].do("ready")
@@ -369,8 +354,7 @@ async def test_when_seats_changed_hands_with_the_past_nobody_sees_with_the_eyes_
 @pytest.mark.parametrize("by", ["doubt", "command", "refusal", "hello", "subscription"])
 async def test_missed_news_are_made_up_for(by: str, one: LiveNode, deaf: LiveNode) -> None:
     ann = await seated(one)
-    assert ann.actor
-    eve = await deaf.enter(code_of(ann), "eve")
+    eve = await deaf.enter(ann.code, "eve")
     await toggle(ann, 3)
     assert eve.replay.seq == 2
     if by == "doubt":
@@ -381,7 +365,7 @@ async def test_missed_news_are_made_up_for(by: str, one: LiveNode, deaf: LiveNod
         assert await eve.refused("start") == "not_host"
     elif by == "hello":
         moved = ann.again()
-        await moved.enter(await deaf.open(code_of(ann)))
+        await moved.enter(await deaf.open(ann.code))
         assert moved.of(ServerWelcome)[0].arrival.lost == 0
     else:
         await deaf.listen()
@@ -392,7 +376,7 @@ async def test_missed_news_are_made_up_for(by: str, one: LiveNode, deaf: LiveNod
 
 async def test_both_nodes_tell_a_whole_game_alike(one: LiveNode, other: LiveNode) -> None:
     ann = await FakeViewer("ann").enter(await one.found(seats=3))
-    bob = await other.enter(code_of(ann), "bob")
+    bob = await other.enter(ann.code, "bob")
     await begin(ann, bob, bots=1)
     await asyncio.gather(ann.play(Random(1)), bob.play(Random(2)))
     told = {frame.seq: frame for frame in ann.frames}
@@ -406,15 +390,15 @@ async def test_a_room_that_cannot_be_followed_here_is_left_to_other_nodes(
     redis: Redis, one: LiveNode
 ) -> None:
     ann = await seated(one)
-    place = point_of(ann)
+    place = ann.place
     commit_id, blob = b"i" * 16, msgspec.msgpack.encode([[], [["unheard_of", 1]], [], [], {}])
     chain = link(place, commit_id, blob)
     stamps = {"t": place.stamps.wall_ms, "u": place.stamps.served_ms}
     fields: Any = {"i": commit_id, "c": chain, "b": blob, **stamps}
-    await redis.xadd(room_keys(code_of(ann)).log, fields, id="3-0")
+    await redis.xadd(room_keys(ann.code).log, fields, id="3-0")
     ann.ask("ready")
     await ann.until(lambda: ann.closed)
     assert ann.closed == "server_fault"
     assert ann.answers(2) == [], "nobody knows here whether it was done"
     with pytest.raises(PoisonedRoomError):
-        await one.open(code_of(ann))
+        await one.open(ann.code)

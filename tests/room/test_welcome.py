@@ -334,7 +334,8 @@ async def test_nobody_makes_a_replica_read_with_a_cursor_that_it_has_reached() -
     assert follower.replica.point.seq == 30
 
 
-async def test_a_cursor_is_judged_by_the_past_that_was_read_and_not_by_the_one_before() -> None:
+@pytest.mark.parametrize("ahead", [-1, 0, 1])
+async def test_a_cursor_is_judged_by_the_newest_past_and_not_by_the_one_before(ahead: int) -> None:
     old = PureRoom().seat_people(ADA, BEN, sealed=False).deal().play_on(3)
     new = PureRoom().seat_people(ADA, BEN, sealed=False)
     new.say(BEN, "ready", ready=False)
@@ -342,7 +343,7 @@ async def test_a_cursor_is_judged_by_the_past_that_was_read_and_not_by_the_one_b
     new.deal().play_on(6)
     follower, shelf = following(old)
     shelf.pure = new
-    looker = back(new, ZOE, old.seq + 1)
+    looker = back(new, ZOE, old.seq + ahead)
     await welcome(follower, looker, looker.cursor)
     assert arrival(looker).lost == 0
     assert follower.replica.point == new.point

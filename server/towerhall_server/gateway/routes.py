@@ -29,8 +29,9 @@ from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.core import Plan
 from towerhall_server.room.directory import PoisonedRoomError, is_code
 from towerhall_server.room.events import Settings, base64url
-from towerhall_server.room.gate import key_hash, may_enter
+from towerhall_server.room.gate import key_hash, may_enter, opens
 from towerhall_server.room.record import RecordNotReadyError, record_of
+from towerhall_server.room.record_shape import key_hash_of
 from towerhall_server.room.view import describe
 
 KEY_BYTES: Final = 12
@@ -140,15 +141,13 @@ class Routes:
         if not is_code(code):
             raise RefusedError("room_gone")
         try:
-            actor = await self._hall.directory.open(code)
-            if actor is not None and not may_enter(actor.follower.room.table, _key(request)):
-                raise RefusedError("room_gone")
             found = await record_of(node.log, code, node.games)
         except StoreError:
             raise RefusedError("store_unavailable") from None
         except RecordNotReadyError:
+            await self._open(request)  # whoever may not look does not even learn that it is there
             raise RefusedError("record_not_ready") from None
-        if found is None:
+        if found is None or not opens(_key(request), key_hash_of(found)):
             raise RefusedError("room_gone")
         name = f'attachment; filename="towerhall-{code}.json"'
         headers = {"content-disposition": name, "x-content-type-options": "nosniff"}

@@ -174,7 +174,10 @@ def due(room: Room) -> Due:
     if table.status == "sealed":
         return Due("open", OPEN_MS, "decision")
     if table.status == "waiting":
-        return Due("close", IDLE_MS, "commit") if table.taken else Due("remove", EMPTY_MS, "commit")
+        if any(holder is not None and not holder.is_bot for holder in table.seats):
+            return Due("close", IDLE_MS, "commit")
+        # A cancelled deal was a use of the secret, which is then revealed before the end.
+        return Due("close" if table.deal else "remove", EMPTY_MS, "commit")
     return Due("remove", KEPT_MS, "commit")
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from towerhall_protocol.messages import ServerPaused
 from towerhall_server.eventlog.batch import StoreError
-from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, Entry, link, mark
+from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, link, mark
 from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.eventlog.log import (
     Answer,
@@ -81,16 +81,18 @@ async def load(node: Node, code: str) -> Replica | None:
     if secret is None:
         return None
     for _ in range(READINGS):
-        replica, more = Replica(node.games, secret), True
+        entries, more = list[Entry](), True
         while more:
-            reading = await node.log.read(code, replica.point)
+            reading = await node.log.read(code, entries[-1].point if entries else START)
             if isinstance(reading, Gone):
                 return None
             if not isinstance(reading, Following):
                 break
-            replica.load(reading.entries)
+            entries += reading.entries
             more = reading.more
         else:
+            replica = Replica(node.games, secret)
+            replica.load(entries)
             return replica
     raise ValueError(f"the log of {code} does not hold together")
 
@@ -187,7 +189,7 @@ class Follower:
     async def remove(self) -> None:
         """End the room: what is over stays as a record, everything else goes."""
         node = self._node
-        if self.room.table.result is not None and node.keep_days:
+        if self.room.table.status == "over" and node.keep_days:
             await self._insist(lambda: keep_record(node.log, self.code, node.games, node.keep_days))
         answer = await self._insist(lambda: self._node.log.remove(self.code, self.replica.point))
         if isinstance(answer, Conflict):

@@ -14,7 +14,7 @@ from towerhall_protocol.fairness import NONCE_BYTES, SECRET_BYTES, UID_BYTES
 from towerhall_protocol.merge_patch import same
 from towerhall_server.eventlog.entry import CHAIN_BYTES, COMMIT_ID_BYTES, Entry, Stamps
 from towerhall_server.game import Result
-from towerhall_server.room.events import base64url
+from towerhall_server.room.events import RoomCreated, base64url, decode_commit
 from towerhall_server.room.seats import HASH_BYTES
 
 FORMAT: Final = 1
@@ -116,6 +116,17 @@ class Record(_Part, frozen=True):
 def write(record: Record) -> bytes:
     """The file."""
     return msgspec.json.encode(record)
+
+
+def key_hash_of(data: bytes) -> bytes:
+    """Of the key that guards a kept record, as it guarded the room; nothing if it was public."""
+    first = decode_commit(unpacked(msgspec.json.decode(data, type=_Commits).commits[0].blob), None)
+    created = first.room[0]
+    return created.key_hash if isinstance(created, RoomCreated) else b""
+
+
+class _Commits(msgspec.Struct, frozen=True):
+    commits: tuple[Row, ...]
 
 
 def as_read(record: Record) -> Record:
