@@ -17,12 +17,13 @@ from typing import Final
 
 import msgspec
 import uvicorn
+from redis.exceptions import RedisError
 from starlette.applications import Starlette
 
 from towerhall_protocol.codec import FROM_CLIENT
 from towerhall_server.eventlog.embedded import EmbeddedEngine, embedded_engine
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.eventlog.store import check_store, connect
+from towerhall_server.eventlog.store import UnfitStoreError, check_store, connect
 from towerhall_server.eventlog.wakes import listen
 from towerhall_server.game import discover
 from towerhall_server.gateway.connection import Hall
@@ -36,7 +37,7 @@ from towerhall_server.gateway.tokens import Tokens
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.directory import Directory
 from towerhall_server.room.follower import Node
-from towerhall_server.settings import Settings
+from towerhall_server.settings import Settings, safe_url
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +60,8 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
     checker = connect(store_url)
     try:
         logger.info("the store is %s", await check_store(checker))
+    except RedisError as error:
+        raise UnfitStoreError(f"{safe_url(store_url)} cannot be used as a store: {error}") from None
     finally:
         await checker.aclose()
     async with EventLog(store_url) as log:

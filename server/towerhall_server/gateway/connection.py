@@ -9,6 +9,7 @@ import logging
 import re
 from collections import deque
 from collections.abc import Coroutine
+from math import ceil
 from time import monotonic
 from typing import Any
 
@@ -225,7 +226,7 @@ class Connection:
 
     def _hello_late(self) -> None:
         self._hello_timer = None
-        seconds = round(self._hall.limits.hello_seconds)
+        seconds = ceil(self._hall.limits.hello_seconds)
         self._fail("hello_late", error("hello_late", seconds=seconds))
 
     # Errands

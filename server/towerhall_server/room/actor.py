@@ -48,7 +48,9 @@ logger = logging.getLogger(__name__)
 COMMIT_ID_BYTES: Final = 16
 ENTROPY_BYTES: Final = 32
 NEAR_MS: Final = 60_000
-"""A room that nobody looks at leaves what is due later than this to the store's index."""
+"""A room is kept in memory for what is due so soon."""
+FAR_MS: Final = 3_600_000
+"""What is due later than this is left to the store's index of deadlines."""
 GRACE_MS: Final = 400
 """How long nodes that did not append last leave it to the one that did, times their rank."""
 RANKS: Final = 4
@@ -81,7 +83,7 @@ class RoomActor:
     @property
     def idle(self) -> bool:
         """Whether nothing would be missed if this actor were not there."""
-        near = core.deadline_ms(self._follower.room) - self._follower.now_ms() <= NEAR_MS
+        near = self._follower.deadline_ms - self._follower.now_ms() <= NEAR_MS
         return not (near or len(self._follower.audience) or self._inbox.qsize())
 
     def put(self, item: Item) -> None:
@@ -220,7 +222,7 @@ class RoomActor:
     async def _act(self) -> None:
         """Do what is due, if it still is. Whatever stands against it, it is derived afresh."""
         follower = self._follower
-        due, at_ms = core.due(follower.room), core.deadline_ms(follower.room)
+        due, at_ms = follower.ahead, follower.deadline_ms
         if at_ms <= follower.now_ms():
             if due.errand == "remove":
                 await follower.remove()
@@ -281,7 +283,9 @@ class RoomActor:
         """Set the timer to what is due next: at once for the node that appended last."""
         self._disarm()
         if ms is None:
-            ms = core.deadline_ms(self._follower.room) - self._follower.now_ms()
+            ms = self._follower.deadline_ms - self._follower.now_ms()
+            if ms > FAR_MS:
+                return
             if not self._appended_last:
                 ms += GRACE_MS * (1 + self._follower.rank(RANKS))
         loop = asyncio.get_running_loop()

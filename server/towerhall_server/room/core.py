@@ -161,6 +161,10 @@ class Due(msgspec.Struct, frozen=True):
     since: Literal["commit", "decision"]
     """From where the time counts: the last commit, or the one that led to this decision."""
 
+    def at_ms(self, room: Room) -> int:
+        """The service time of it."""
+        return self.ms + (room.served_ms if self.since == "commit" else room.began_ms)
+
 
 def due(room: Room) -> Due:
     """Every room has something ahead of it: the last one is its end."""
@@ -183,8 +187,7 @@ def due(room: Room) -> Due:
 
 def deadline_ms(room: Room) -> int:
     """The service time of what is due."""
-    ahead = due(room)
-    return ahead.ms + (room.served_ms if ahead.since == "commit" else room.began_ms)
+    return due(room).at_ms(room)
 
 
 def bot_to_act(room: Room) -> Seat | None:

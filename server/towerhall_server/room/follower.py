@@ -33,8 +33,9 @@ from towerhall_server.game import AnyGame
 from towerhall_server.room import core
 from towerhall_server.room.audience import Audience
 from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.core import Step
-from towerhall_server.room.events import decode_commit, encode_commit
+from towerhall_server.room.core import Due, Step
+from towerhall_server.room.events import encode_commit
+from towerhall_server.room.healing import healing
 from towerhall_server.room.record import keep_record
 from towerhall_server.room.replica import Change, Replica
 from towerhall_server.room.state import Room, decides, entered
@@ -107,6 +108,7 @@ class Follower:
         self.shard = shard_of(self.code)
         self.audience = Audience()
         self.paused = False
+        self._ahead = (self.room, core.due(self.room))
 
     @property
     def room(self) -> Room:
@@ -115,6 +117,19 @@ class Follower:
     @property
     def node(self) -> Node:
         return self._node
+
+    @property
+    def ahead(self) -> Due:
+        """What is due next; found out once for each room state."""
+        room, ahead = self._ahead
+        if room is not self.room:
+            room, ahead = self._ahead = (self.room, core.due(self.room))
+        return ahead
+
+    @property
+    def deadline_ms(self) -> int:
+        """The service time of what is due next."""
+        return self.ahead.at_ms(self.room)
 
     def now_ms(self) -> int:
         return self._node.clock.now_ms(self.shard)
@@ -155,6 +170,7 @@ class Follower:
             entry = Entry(seq, commit_id, chain, blob, answer.stamps)
             after = entered(room, step.after, step.commit.cause, seq, short, entry.stamps.served_ms)
             self.replica.take(entry, after)
+            self._ahead = (after, ahead)
             self.audience.show(self.replica, Change(room, after, step.commit, seq, short))
         return answer
 
@@ -206,44 +222,18 @@ class Follower:
         self.audience.show(self.replica, change)
 
     async def _heal(self, top: Entry) -> None:
-        """The log has lost its end. Put it back as it was, or start from what is left.
-
-        Each entry goes back with its own id and time, oldest first, and only where the log still
-        is what this replica knows: whoever was faster with something else wins.
-        """
-        tail = tuple(self.replica.tail)
-        known = {entry.seq: entry for entry in tail}.get(top.seq)
-        if known is None or known.point != top.point:
-            await self._reload()
-            return
-        logger.warning("room %s: the log ends at %d, healing it", self.code, top.seq)
-        before = known.point
-        for entry in tail:
-            if entry.seq <= top.seq:
-                continue
-            cause = decode_commit(entry.blob, self.room.rules).cause
-            answer = await self._until_known(
-                Append(
-                    mode="heal",
-                    room=self.code,
-                    before=before,
-                    commit_id=entry.commit_id,
-                    chain=entry.chain,
-                    blob=entry.blob,
-                    ttl_ms=TTL_MS,
-                    origin=cause.sender,
-                    n=cause.n,
-                    due_at_ms=core.deadline_ms(self.room) + BACKSTOP_MS,
-                    summary=summary(self.room.table),
-                    stamps=entry.stamps,
-                )
-            )
+        """The log has lost its end. Put it back as it was, or start from what is left."""
+        attempts = healing(self.replica, top, self.deadline_ms + BACKSTOP_MS, TTL_MS)
+        logger.warning("room %s: the log ends at %d", self.code, top.seq)
+        for attempt in attempts:
+            answer = await self._until_known(attempt)
             if isinstance(answer, Gone):
                 raise RoomGoneError
             if not isinstance(answer, Appended):
-                await self._reload()
-                return
-            before = entry.point
+                attempts = ()
+                break
+        if not attempts:
+            await self._reload()
 
     async def _reload(self) -> None:
         """Take the log as it is, and tell everybody how much of the past is lost."""
@@ -265,7 +255,10 @@ class Follower:
 
     async def _until_known(self, wanted: Append) -> Answer:
         """The same bytes again and again, until the store says what became of them."""
-        return await self._insist(lambda: self._node.log.append(wanted))
+        try:
+            return await self._node.log.append(wanted)
+        except StoreError:
+            return await self._insist(lambda: self._node.log.append(wanted))
 
     async def _insist(self, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         """Ask until there is an answer; the room is shown as paused as long as there is none."""
