@@ -4,6 +4,7 @@
 """
 
 import argparse
+import sys
 from collections.abc import Callable
 
 from tests.bench import (
@@ -31,11 +32,16 @@ PARTS: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "log": ("The log", appends.measure),
 }
 
+LINUX_ONLY = ("moves", "scale", "memory", "replay")
+"""They pin processes to cores and read their use of them. Whoever asks for one by name is told."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
-    wanted = parser.parse_args().parts or list(PARTS)
+    wanted = parser.parse_args().parts
+    if not wanted:
+        wanted = [part for part in PARTS if sys.platform == "linux" or part not in LINUX_ONLY]
     if unknown := set(wanted) - set(PARTS):
         parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
     target = json_target()

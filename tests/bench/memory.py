@@ -8,7 +8,7 @@ from tests.bench.servers import towerhall
 from tests.bench.usage import refuse_other_systems
 from towerhall_server.cli.progress import progress
 
-ROOMS = 300
+ROOMS = 200
 REPEATS = 2
 PRIMER = 20
 """Rooms that are there before: what the first ones make the server load is not theirs."""

@@ -25,8 +25,8 @@ from towerhall_server.cli.progress import progress
 
 ROOMS = 200
 REPEATS = 5
-STEADY = Step("steady", moves=3_500, warm_up=500, rate=1000)
-SATURATED = Step("saturated", moves=24_000, warm_up=4_000)
+STEADY = Step("steady", moves=3_000, warm_up=500, rate=1000)
+SATURATED = Step("saturated", moves=12_000, warm_up=2_000)
 
 BASELINE_BAR = 6_500
 """Less than this from the baseline, and the machine is too slow for a verdict."""

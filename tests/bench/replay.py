@@ -7,9 +7,9 @@ log's own read and the same decoding, tells what checking the links costs.
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from os import sched_getaffinity, sched_setaffinity
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -188,9 +188,9 @@ async def _append(log: EventLog, written: SeededLog, index: int, before: Point) 
 
 @contextmanager
 def _on_one_core() -> Iterator[None]:
-    usable = sched_getaffinity(0)
-    sched_setaffinity(0, {cores()[0]})
+    usable = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {cores()[0]})
     try:
         yield
     finally:
-        sched_setaffinity(0, usable)
+        os.sched_setaffinity(0, usable)

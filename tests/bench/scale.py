@@ -16,8 +16,8 @@ from towerhall_server.cli.progress import progress
 
 MANY, FEW = 1_000, 50
 REPEATS = 5
-STEADY = Step("steady", moves=2_500, warm_up=500, rate=1000)
-SATURATED = Step("saturated", moves=8_000, warm_up=1_000)
+STEADY = Step("steady", moves=2_000, warm_up=500, rate=1000)
+SATURATED = Step("saturated", moves=6_000, warm_up=1_000)
 STEPS = (STEADY, SATURATED)
 SPREAD = 45
 """So that no game of the many ends within five repeats."""

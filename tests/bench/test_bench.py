@@ -1,5 +1,7 @@
 """The benchmarks themselves: that they run, and that what they say they count is what happened."""
 
+import sys
+
 import pytest
 
 from tests.bench.driving import driven, spares_for
@@ -8,6 +10,10 @@ from tests.bench.load import Step, Window
 from tests.bench.moves import Pair, Run, figures
 from tests.bench.report import Figure, verdict
 from tests.bench.servers import baseline, towerhall
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="loads are pinned to cores and read /proc, which only Linux has"
+)
 
 ROOMS = 5
 STEADY = Step("steady", moves=150, warm_up=50, rate=100)

@@ -261,7 +261,7 @@ async def test_a_player_who_drops_at_one_byte_after_the_other_misses_and_repeats
         drops, places = drops + outcome.drops, places + outcome.places
         if drops >= IN_TURN / 4:
             break
-    print(drops, places)
+
     assert drops >= min(IN_TURN / 4, LAST[way] / 2), places
     assert {place for _, place in places} >= {"handshake", "payload", "header"}, places
 
@@ -296,7 +296,7 @@ def test_whoever_drops_anywhere_in_a_whole_game_misses_and_repeats_nothing(
 
     play()
     assert {place for _, place in places} == PLACES, places
-    print(drops, duplicates, places)
+
     assert drops >= WANTED - IN_TURN
     assert duplicates > 0, "no command was done whose answer was lost: this run proves little"
 

@@ -28,7 +28,10 @@ async def fail_before_accept(websocket: WebSocket) -> None:
 
 
 async def attach_before_accept(websocket: WebSocket) -> None:
-    socket_of(websocket.scope).attach(Recorder(socket_of(websocket.scope)))
+    room_socket = socket_of(websocket.scope)
+    with pytest.raises(RuntimeError, match="after accept"):
+        room_socket.attach(Recorder(room_socket))
+    await refuse(websocket)
 
 
 async def return_before_accept(websocket: WebSocket) -> None:
@@ -40,7 +43,7 @@ async def test_what_goes_wrong_before_accept_is_answered_over_http() -> None:
     expected = {
         refuse: 403,
         fail_before_accept: 500,
-        attach_before_accept: 500,
+        attach_before_accept: 403,
         return_before_accept: 500,
     }
     async with serving(*expected) as served:
@@ -67,14 +70,18 @@ async def attach_twice(websocket: WebSocket) -> None:
     await websocket.accept()
     room_socket = socket_of(websocket.scope)
     room_socket.attach(Recorder(room_socket))
-    room_socket.attach(Recorder(room_socket))
+    with pytest.raises(RuntimeError, match="once"):
+        room_socket.attach(Recorder(room_socket))
+    room_socket.end(4000, "refused")
 
 
 async def receive_after_attach(websocket: WebSocket) -> None:
     await websocket.accept()
     room_socket = socket_of(websocket.scope)
     room_socket.attach(Recorder(room_socket))
-    await websocket.receive()
+    with pytest.raises(RuntimeError, match="listener"):
+        await websocket.receive()
+    room_socket.end(4000, "refused")
 
 
 async def return_after_accept(websocket: WebSocket) -> None:
@@ -91,8 +98,8 @@ async def test_what_an_endpoint_does_wrong_after_accept_is_said_in_a_close() -> 
     expected = {
         fail_after_accept: Close(1011, "server_fault"),
         fail_after_attach: Close(1011, "server_fault"),
-        attach_twice: Close(1011, "server_fault"),
-        receive_after_attach: Close(1011, "server_fault"),
+        attach_twice: Close(4000, "refused"),
+        receive_after_attach: Close(4000, "refused"),
         return_after_accept: Close(1000, "done"),
         close_by_itself: Close(4404, "room_gone"),
     }

@@ -114,6 +114,15 @@ class Client:
                 await self._came.wait()
         return found
 
+    async def ended(self) -> str:
+        """Wait to be sent away; why."""
+        return await self.until(lambda: self.closed) or ""
+
+    async def have(self, count: int, kind: type[Found]) -> list[Found]:
+        """Wait for so many messages of a kind."""
+        await self.until(lambda: len(self.of(kind)) >= count)
+        return self.of(kind)
+
     async def reach(self, seq: int) -> None:
         await self.until(lambda: self.replay.seq >= seq)
 

@@ -25,7 +25,7 @@ async def test_a_line_reaches_everybody_on_both_nodes_with_name_and_seat(
     await say(one.log, code, ann, "hello")
     await say(other.log, code, bob, "<b>hi</b>")
     for viewer in (ann, bob, eve):
-        await viewer.until(lambda viewer=viewer: len(heard(viewer)) == 2)  # type: ignore[misc]
+        await viewer.have(2, ServerChat)
         assert heard(viewer) == [("ann", 0, "hello"), ("bob", -1, "<b>hi</b>")]
     assert heard(elsewhere) == []
 
@@ -41,7 +41,7 @@ async def test_lines_that_are_said_at_once_on_two_nodes_have_one_order_for_all(
         *(say(other.log, code, bob, f"{number}") for number in range(20)),
     )
     for viewer in (ann, bob):
-        await viewer.until(lambda viewer=viewer: len(heard(viewer)) == 40)  # type: ignore[misc]
+        await viewer.have(40, ServerChat)
     assert ann.of(ServerChat) == bob.of(ServerChat)
     assert len({line.id for line in ann.of(ServerChat)}) == 40
     for name in ("ann", "bob"):

@@ -365,8 +365,7 @@ async def test_a_finished_game_stays_for_its_time_and_then_leaves_nothing_but_it
         assert "log" in await keys_of(redis, code)
         await hurry(redis, code, 10_000 + BACKSTOP_MS)
         await node.directory.beat_once()
-        await ann.until(lambda: ann.closed)
-        assert ann.closed == "room_gone"
+        assert await ann.ended() == "room_gone"
         assert await keys_of(redis, code) == ({"record"} if keep_days else set())
         assert await node.directory.open(code) is None
         record = await record_of(node.log, code, GAMES)
@@ -397,6 +396,7 @@ async def test_a_room_shows_in_the_lobby_from_its_beginning_to_the_end_of_its_ga
     async def shown() -> Any:
         return {code: msgspec.json.decode(row) for code, row in (await one.log.summaries()).items()}
 
+    one.beat()
     actor = await one.found()
     ann = await FakeViewer("ann").enter(actor)
     assert (await shown())[actor.code]["taken"] == 0

@@ -138,7 +138,7 @@ async def test_an_engine_that_stands_still_or_is_killed_loses_and_doubles_nothin
             top = ann.replay.seq
             os.kill(engine.pid, how)
             numbers = [ann.ask("ready", ready=bool(number % 2)) for number in range(4)]
-            await ann.until(lambda told=told: len(ann.of(ServerPaused)) > told)  # type: ignore[misc]
+            await ann.have(told + 1, ServerPaused)
             assert ann.of(ServerPaused)[-1] == ServerPaused(True)
             assert ann.replay.seq == top
             if mend is not None:
@@ -319,8 +319,7 @@ async def test_whoever_comes_with_a_cursor_of_another_room_is_told_that_it_is_go
     ann, elsewhere = await seated(one), await seated(one)
     moved = elsewhere.again()
     moved.greet(ann.room)
-    await moved.until(lambda: moved.closed)
-    assert moved.closed == "room_gone"
+    assert await moved.ended() == "room_gone"
 
 
 async def test_when_seats_changed_hands_with_the_past_nobody_sees_with_the_eyes_of_another(
@@ -345,7 +344,8 @@ async def test_when_seats_changed_hands_with_the_past_nobody_sees_with_the_eyes_
         resets = [message for message in viewer.got[before:] if isinstance(message, ServerReset)]
         assert max(reset.lost for reset in resets) == 2
         for reset in resets:
-            assert set(reset.view["game"]["columns"]) == {str(seat)}  # type: ignore[index]
+            view: Any = reset.view
+            assert set(view["game"]["columns"]) == {str(seat)}
 
 
 # Missed news
@@ -375,6 +375,8 @@ async def test_missed_news_are_made_up_for(by: str, one: LiveNode, deaf: LiveNod
 
 
 async def test_both_nodes_tell_a_whole_game_alike(one: LiveNode, other: LiveNode) -> None:
+    one.beat()
+    other.beat()
     ann = await FakeViewer("ann").enter(await one.found(seats=3))
     bob = await other.enter(ann.code, "bob")
     await begin(ann, bob, bots=1)
@@ -397,8 +399,7 @@ async def test_a_room_that_cannot_be_followed_here_is_left_to_other_nodes(
     fields: Any = {"i": commit_id, "c": chain, "b": blob, **stamps}
     await redis.xadd(room_keys(ann.code).log, fields, id="3-0")
     ann.ask("ready")
-    await ann.until(lambda: ann.closed)
-    assert ann.closed == "server_fault"
+    assert await ann.ended() == "server_fault"
     assert ann.answers(2) == [], "nobody knows here whether it was done"
     with pytest.raises(PoisonedRoomError):
         await one.open(ann.code)

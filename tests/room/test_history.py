@@ -38,6 +38,7 @@ def as_sent(frames: list[ServerFrame]) -> list[bytes]:
 async def test_history_tells_what_was_live_to_everybody_as_they_saw_it(
     rules: AnyGame, one: LiveNode, deaf: LiveNode
 ) -> None:
+    one.beat()
     seats = max(2, rules.seats[0])
     ann = await FakeViewer("ann").enter(await one.found(rules, seats=seats))
     code = ann.code

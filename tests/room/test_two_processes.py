@@ -77,6 +77,7 @@ async def test_a_game_in_two_processes_that_lose_answers_is_played_by_the_rules(
     url: str, proxy: Proxy
 ) -> None:
     async with live_node(proxy.url) as one, other_process(proxy.url) as other:
+        one.beat()
         ann, code = await host_of(one, seats=3)
         bob = await other.enter(code, "bob")
         await begin(ann, bob, bots=1)
@@ -182,7 +183,6 @@ async def test_when_the_log_is_gone_both_processes_send_everybody_away(
         bob.ask("sit")
         ann.ask("ready")
         for client in (ann, bob, eve):
-            await client.until(lambda client=client: client.closed)  # type: ignore[misc]
-            assert client.closed == "room_gone"
+            assert await client.ended() == "room_gone"
         assert await redis.keys(f"*{code}*") == []
         assert bob.seqs == ann.seqs == [2]

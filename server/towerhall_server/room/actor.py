@@ -37,7 +37,7 @@ from towerhall_server.room import core
 from towerhall_server.room.core import Due, Step
 from towerhall_server.room.events import Cause
 from towerhall_server.room.follower import Follower, RoomGoneError
-from towerhall_server.room.inbox import Command, Doubt, Item, Join, News, Resync, TimeIsUp
+from towerhall_server.room.inbox import Command, Doubt, Inbox, Item, Join, News, Resync, TimeIsUp
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.state import Done, Overtaken, look_up
 from towerhall_server.room.viewer import Viewer
@@ -61,7 +61,7 @@ class RoomActor:
 
     def __init__(self, follower: Follower, *, appended_last: bool) -> None:
         self._follower = follower
-        self._inbox: asyncio.Queue[Item] = asyncio.Queue()
+        self._inbox = Inbox()
         self._timer: asyncio.TimerHandle | None = None
         self._over = ""
         """Why nobody can come in any more."""
@@ -84,12 +84,12 @@ class RoomActor:
     def idle(self) -> bool:
         """Whether nothing would be missed if this actor were not there."""
         near = self._follower.deadline_ms - self._follower.now_ms() <= NEAR_MS
-        return not (near or len(self._follower.audience) or self._inbox.qsize())
+        return not (near or len(self._follower.audience) or len(self._inbox))
 
     def put(self, item: Item) -> None:
         """Give the room something to do. It is done in order; at the end, guests are sent away."""
         if not self._over:
-            self._inbox.put_nowait(item)
+            self._inbox.put(item)
         elif isinstance(item, Join):
             item.viewer.close(self._over)
 
@@ -112,12 +112,12 @@ class RoomActor:
         self._arm()
         try:
             while True:
-                item = await self._inbox.get()
+                item = await self._inbox.take()
                 try:
                     await self._handle(item)
                 except (RoomGoneError, asyncio.CancelledError):
                     # Whoever was about to come in is not in the audience yet.
-                    self._inbox.put_nowait(item)
+                    self._inbox.put(item)
                     raise
                 except Exception:
                     # A poisoned room must not take others with it, nor die of one bad command.
@@ -133,8 +133,8 @@ class RoomActor:
         """All who are here, and all who wait to be let in."""
         self._over = self._over or reason
         self._follower.audience.close(self._over)
-        while not self._inbox.empty():
-            self.put(self._inbox.get_nowait())
+        for item in self._inbox.empty():
+            self.put(item)
 
     async def _handle(self, item: Item) -> None:
         match item:

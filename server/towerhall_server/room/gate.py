@@ -28,10 +28,17 @@ RIGHTS: Final[Mapping[str, frozenset[Role]]] = {
 }
 
 
+ROLES: Final[Mapping[tuple[bool, bool], frozenset[Role]]] = {
+    (False, False): frozenset({"watcher"}),
+    (True, False): frozenset({"seated"}),
+    (False, True): frozenset({"watcher", "host"}),
+    (True, True): frozenset({"seated", "host"}),
+}
+"""By whether somebody has a seat, and whether they are the host."""
+
+
 def roles(table: Table, identity: str) -> frozenset[Role]:
-    """A host has a second role beside it: with a seat or without."""
-    seated: Role = "watcher" if table.seat_of(identity) is None else "seated"
-    return frozenset({seated, "host"}) if identity == table.host else frozenset({seated})
+    return ROLES[table.seat_of(identity) is not None, identity == table.host]
 
 
 def refuse(table: Table, identity: str, action: str) -> Rejected | None:

@@ -1,5 +1,7 @@
 """What a room can be given to do. An actor takes these one after the other."""
 
+import asyncio
+from collections import deque
 from typing import TypeAlias
 
 import msgspec
@@ -42,3 +44,36 @@ class TimeIsUp(msgspec.Struct, frozen=True):
 
 
 Item: TypeAlias = Command | Join | Resync | News | Doubt | TimeIsUp
+
+
+class Inbox:
+    """A queue with one reader: half the work of one that may have many."""
+
+    __slots__ = ("_items", "_reader")
+
+    def __init__(self) -> None:
+        self._items: deque[Item] = deque()
+        self._reader: asyncio.Future[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def put(self, item: Item) -> None:
+        self._items.append(item)
+        if self._reader is not None:
+            if not self._reader.done():
+                self._reader.set_result(None)
+            self._reader = None
+
+    def empty(self) -> tuple[Item, ...]:
+        """Everything that is left, at once."""
+        items = tuple(self._items)
+        self._items.clear()
+        return items
+
+    async def take(self) -> Item:
+        """The next item, once there is one."""
+        while not self._items:
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
+        return self._items.popleft()

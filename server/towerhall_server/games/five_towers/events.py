@@ -128,9 +128,14 @@ PUBLIC_FIELDS: dict[type[Event], tuple[str, ...]] = {
 
 _NAMES = {kind: _snake_case(kind.__name__) for kind in PUBLIC_FIELDS}
 
+_ALL_PUBLIC = {kind for kind, public in PUBLIC_FIELDS.items() if public == kind.__struct_fields__}
+"""Those that are told whole, which is cheap: they are written in the order of their fields."""
+
 
 def facts(event: Event) -> tuple[object, ...]:
     """What everybody may know of the event, as plain data."""
     kind = type(event)
+    if kind in _ALL_PUBLIC:
+        return tuple(msgspec.to_builtins(event))
     public = (getattr(event, name) for name in PUBLIC_FIELDS[kind])
     return (_NAMES[kind], *msgspec.to_builtins(tuple(public)))

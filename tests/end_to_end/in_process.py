@@ -1,0 +1,325 @@
+"""A room inside the test, with the real actor and nothing that is up to chance or to a clock.
+
+Ids, entropy and stamps come from a fixed stream, so that the same steps give the same bytes. Two
+`Stage`s that differ in what is hidden are twins: whatever anybody can tell apart was a leak. A
+`Tap` is a viewer that keeps what is sent to it as the bytes of both subprotocols; `MemoryLog` keeps
+what rooms ask of a store. Steps are plain data: `perform` does on one stage what another one saw.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any, Final, cast
+
+import msgspec
+import pytest
+
+from towerhall_protocol.fairness import NONCE_BYTES, SECRET_BYTES, UID_BYTES, nonce_hash
+from towerhall_protocol.messages import (
+    ClientCommand,
+    Cursor,
+    ServerFrame,
+    ServerMessage,
+    ServerOffers,
+    ServerReset,
+    ServerWelcome,
+)
+from towerhall_protocol.offers import Offer
+from towerhall_server.eventlog.answers import Append, Appended, Following, Line
+from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, Point, Stamps, link
+from towerhall_server.eventlog.log import EventLog
+from towerhall_server.game import AnyGame, Seat
+from towerhall_server.room import actor as actor_module
+from towerhall_server.room import audience as audience_module
+from towerhall_server.room import core
+from towerhall_server.room import follower as follower_module
+from towerhall_server.room.actor import RoomActor
+from towerhall_server.room.chat import message_of, say
+from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room.core import Plan
+from towerhall_server.room.events import Settings, base64url, encode_commit
+from towerhall_server.room.follower import Follower, Node
+from towerhall_server.room.history import page
+from towerhall_server.room.inbox import Command, Join, TimeIsUp
+from towerhall_server.room.prepared import Prepared
+from towerhall_server.room.replica import Replica
+from towerhall_server.room.seats import Person
+from towerhall_server.room.state import Room
+from towerhall_server.room.view import view_class
+
+CODE: Final = "QJXKZB"
+WALL_MS: Final = 1_700_000_000_000
+NEVER_SECONDS: Final = 1e6
+PATIENCE_SECONDS: Final = 20.0
+
+
+class MemoryLog:
+    """What rooms ask of a store, for one room. Its clock goes on with every commit."""
+
+    def __init__(self, secret: bytes) -> None:
+        self.kept = secret
+        self.entries: list[Entry] = []
+        self.asked: list[Append] = []
+        self.served_ms = 5_000
+        self.lines: list[Line] = []
+
+    async def secret(self, room: str) -> bytes:
+        return self.kept
+
+    async def read(self, room: str, place: Point = START) -> Following:
+        return Following(tuple(self.entries[place.seq :]), more=False)
+
+    async def append(self, wanted: Append) -> Appended:
+        assert wanted.before == (self.entries[-1].point if self.entries else START)
+        self.asked.append(wanted)
+        self.served_ms += 10
+        stamps = Stamps(WALL_MS + self.served_ms, self.served_ms)
+        seq = wanted.before.seq + 1
+        self.entries.append(Entry(seq, wanted.commit_id, wanted.chain, wanted.blob, stamps))
+        return Appended(seq, stamps)
+
+    async def say(self, room: str, text: bytes, ttl_ms: int) -> None:
+        number = len(self.lines)
+        self.lines.append(Line(f"{WALL_MS}-{number}", WALL_MS, text))
+
+
+class LogClock(ServiceClock):
+    """It is always as late as the log says."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        super().__init__()
+        self._log = log
+
+    def now_ms(self, shard: int) -> int:
+        return self._log.served_ms
+
+    def stamps(self, shard: int) -> tuple[int, int]:
+        return WALL_MS + self._log.served_ms, self._log.served_ms
+
+
+class Tap:
+    """A viewer that keeps all that it gets."""
+
+    def __init__(self, name: str) -> None:
+        self.person = Person(f"id-of-{name}", name)
+        self.origin = base64url(name.encode().ljust(8, b"."))
+        self.seat: Seat | None = None
+        self.unanswered: set[int] = set()
+        self.alive, self.lags = True, False
+        self.got: list[tuple[ServerMessage, bytes, bytes]] = []
+        """Each message, and its bytes by either subprotocol."""
+        self.closed = ""
+        self.cursor: Cursor | None = None
+        self.offers: tuple[Offer, ...] = ()
+        self.next = 1
+
+    @property
+    def data(self) -> bytes:
+        return b"".join(binary + text for _, binary, text in self.got)
+
+    def send(self, message: Prepared) -> None:
+        if not self.alive:
+            return
+        told = message.message
+        self.got.append((told, message.binary(), message.text()))
+        match told:
+            case ServerWelcome(arrival):
+                self.cursor = arrival.cursor
+            case ServerReset(cursor):
+                self.cursor = cursor
+            case ServerFrame(seq, mark):
+                assert self.cursor is not None
+                self.cursor = Cursor(self.cursor.base, seq, mark)
+                if "game" in told.patch:
+                    self.offers = ()
+            case ServerOffers(_, _, offers):
+                self.offers = offers
+
+    def close(self, reason: str) -> None:
+        self.alive, self.closed = False, reason
+
+
+class Do(msgspec.Struct, frozen=True):
+    """Somebody sends a command."""
+
+    who: str
+    asked: ClientCommand
+
+
+class Come(msgspec.Struct, frozen=True):
+    who: str
+    cursor: Cursor | None = None
+
+
+class Go(msgspec.Struct, frozen=True):
+    who: str
+
+
+class Read(msgspec.Struct, frozen=True):
+    """Somebody asks for history."""
+
+    who: str
+    first: int
+    last: int
+
+
+class Say(msgspec.Struct, frozen=True):
+    who: str
+    text: str
+
+
+class TimeOut(msgspec.Struct, frozen=True):
+    """Nothing happens until time is up for whoever is to act."""
+
+
+Step = Do | Come | Go | Read | Say | TimeOut
+
+
+class Stage:
+    """One room, those who look at it, and the log behind it. Made by `stage`."""
+
+    def __init__(self, log: MemoryLog, node: Node, actor: RoomActor, names: Sequence[str]) -> None:
+        self.log = log
+        self.actor = actor
+        self.taps = {name: Tap(name) for name in names}
+        self._node = node
+
+    @property
+    def room(self) -> Room:
+        return self.actor.follower.room
+
+    @property
+    def uid(self) -> bytes:
+        return self.room.table.uid
+
+    def command(self, who: str, body: Mapping[str, Any], *, dry: bool = False) -> Do:
+        """The next command of somebody, as a step."""
+        return Do(who, ClientCommand(self.taps[who].next, self.room.tag, dict(body), dry))
+
+    def nonce(self, who: str) -> bytes:
+        return random.Random(who).randbytes(NONCE_BYTES)
+
+    def opening(self, seats: Sequence[str], bots: int) -> list[Step]:
+        """Everybody comes, the first ones sit, the game is dealt."""
+        numbers = dict.fromkeys(seats, 0)
+        steps: list[Step] = [Come(who) for who in self.taps]
+
+        def give(who: str, **body: Any) -> None:
+            numbers[who] += 1
+            steps.append(Do(who, ClientCommand(numbers[who], "", body)))
+
+        for who in seats:
+            sealed = base64url(nonce_hash(self.uid, self.nonce(who)))
+            give(who, command="sit", nonce=sealed)
+            give(who, command="ready")
+        for _ in range(bots):
+            give(seats[0], command="add_bot", level="easy")
+        give(seats[0], command="start")
+        for who in seats:
+            give(who, command="open", nonce=base64url(self.nonce(who)))
+        return steps
+
+    async def perform(self, step: Step) -> None:
+        """Do it, and wait until nothing follows from it any more."""
+        match step:
+            case Do(who, asked):
+                tap = self.taps[who]
+                tap.next = asked.n + 1
+                tap.unanswered.add(asked.n)
+                self.actor.put(Command(tap, asked))
+            case Come(who, cursor):
+                tap = self.taps[who]
+                tap.alive = True
+                self.actor.put(Join(tap, cursor))
+            case Go(who):
+                self.taps[who].alive = False
+                self.actor.leave(self.taps[who])
+            case Read(who, first, last):
+                tap = self.taps[who]
+                name = view_class(self.room.rules, tap.seat)
+                found = await page(self._node, CODE, name, first, last)
+                assert found is not None
+                tap.send(Prepared(found))
+            case Say(who, text):
+                await say(self._node.log, CODE, self.taps[who], text)
+                self.actor.follower.audience.tell(message_of(self.log.lines[-1]))
+            case TimeOut():
+                self.log.served_ms = max(self.log.served_ms, core.deadline_ms(self.room))
+                self.actor.put(TimeIsUp())
+        await self._quiet()
+
+    async def _quiet(self) -> None:
+        # The inbox is empty while its last item is being handled, so something of our own goes
+        # through it: a viewer that is gone is not let in, and nobody hears of it.
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                passing = _Passing()
+                self.actor.put(Join(passing, None))
+                await passing.asked.wait()
+                if core.bot_to_act(self.room) is None:
+                    return
+                await asyncio.sleep(0)
+
+    def hide_differently(self, rng: random.Random) -> None:
+        """Another secret, and another hidden part of the game: nobody may notice."""
+        replica, room = self.actor.follower.replica, self.room
+        secret = rng.randbytes(SECRET_BYTES)
+        game = None if room.game is None else room.rules.resample(room.game, rng.randbytes(32))
+        replica._room = msgspec.structs.replace(room, secret=secret, game=game)
+        replica._secret = self.log.kept = secret
+
+
+class _Passing(Tap):
+    """Somebody who is gone before the room gets to them; the room asks, which tells that it did."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        super().__init__("passing")
+
+    @property
+    def alive(self) -> bool:  # type: ignore[override]
+        self.asked.set()
+        return False
+
+    @alive.setter
+    def alive(self, value: bool) -> None:
+        pass
+
+
+@asynccontextmanager
+async def stage(
+    rules: AnyGame,
+    seats: int,
+    names: Sequence[str],
+    *,
+    turn_seconds: int = 0,
+    key_hash: bytes = b"",
+) -> AsyncIterator[Stage]:
+    """A room of that game, founded by the first of those names. Always the same."""
+    chance = random.Random(1)
+    fixed = SimpleNamespace(urandom=chance.randbytes)
+    secret, uid = chance.randbytes(SECRET_BYTES), chance.randbytes(UID_BYTES)
+    settings = Settings(turn_seconds=turn_seconds, bot_delay_ms=0)
+    options = rules.presets["standard"]
+    plan = Plan(rules, options, seats, settings, Tap(names[0]).person.id, key_hash)
+    first = core.found(plan, CODE, uid, secret).commit
+    blob, commit_id = encode_commit(first), chance.randbytes(COMMIT_ID_BYTES)
+    chain = link(START, commit_id, blob)
+    log = MemoryLog(secret)
+    creating = {"mode": "create", "room": CODE, "before": START, "ttl_ms": 1}
+    await log.append(Append(commit_id=commit_id, chain=chain, blob=blob, **cast(Any, creating)))
+    node = Node("node", cast(EventLog, log), LogClock(log), {rules.name: rules})
+    replica = Replica(node.games, secret)
+    replica.load(log.entries)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(follower_module, "os", fixed)
+        patch.setattr(actor_module, "os", fixed)
+        # Presence comes when it comes: that would be the only thing here that is up to the clock.
+        patch.setattr(audience_module, "PRESENCE_SECONDS", NEVER_SECONDS)
+        actor = RoomActor(Follower(node, replica), appended_last=True)
+        try:
+            yield Stage(log, node, actor, names)
+        finally:
+            await actor.stop("restart")
