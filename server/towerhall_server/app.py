@@ -80,6 +80,8 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         app = Starlette(
             routes=[*routes.table(), *page_routes()], exception_handlers=error_handlers()
         )
+        # An address with a slash too many is an unknown one, and is told so with its code.
+        app.router.redirect_slashes = False
         tasks = (
             asyncio.create_task(directory.beat(), name="beat"),
             asyncio.create_task(directory.listen(lambda: listen(store_url)), name="listen"),

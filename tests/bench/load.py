@@ -33,6 +33,7 @@ OPENING = 10
 """Seq of the deal: made, four sat, four ready, started."""
 NEVER = 1 << 30
 TICK_SECONDS = 0.001
+STALL_SECONDS = 15
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -191,7 +192,9 @@ class Load:
             self._is_open = True
             for _ in range(len(self._waiting)):
                 self._give(*self._waiting.popleft())
+        watch = asyncio.ensure_future(self._watch())
         start, end = await began, await ended
+        watch.cancel()
         moves = step.moves - step.warm_up
         latencies = sorted(self._latencies[step.warm_up : step.moves])
         self._is_open = False
@@ -208,6 +211,14 @@ class Load:
             latencies_us=tuple(round(took * 1e6) for took in latencies),
             late_slots=self._late_slots,
         )
+
+    async def _watch(self) -> None:
+        """A move that does not reach all four holds its room up for ever: say so instead."""
+        while True:
+            seen = self._moves
+            await asyncio.sleep(STALL_SECONDS)
+            if self._moves == seen:
+                self.fail(f"no move reached all four for {STALL_SECONDS} s")
 
     async def _pace(self, rate: int) -> None:
         """One answer per slot. Timers are good to a millisecond, so two may go at once."""

@@ -76,6 +76,7 @@ class CuttingProxy:
         self._cuts = deque(cuts)
         self._tasks: set[asyncio.Task[None]] = set()
         self._pairs: set[_Pair] = set()
+        self._parted = asyncio.Event()
         self._server: asyncio.Server | None = None
         self.url = ""
         self.traffic: list[Traffic] = []
@@ -115,25 +116,28 @@ class CuttingProxy:
         self._server.close()
         for task in self._tasks:
             task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         for pair in tuple(self._pairs):
             pair.abort()
-        # The loop tells both ends that they are lost: before that, sockets count as forgotten.
-        while self._pairs or self._tasks:
-            await asyncio.sleep(0)
+        # A socket is closed when the loop says so, and not before.
+        while self._pairs:
+            self._parted.clear()
+            await self._parted.wait()
         await self._server.wait_closed()
 
     def _accept(self) -> asyncio.Protocol:
         traffic = Traffic()
         self.traffic.append(traffic)
-        pair = _Pair(traffic, self._cuts.popleft() if self._cuts else None, self._pairs.discard)
+        pair = _Pair(traffic, self._cuts.popleft() if self._cuts else None, self._part)
         self._pairs.add(pair)
-        pair.client.on_made = lambda: self._join(pair)
-        return pair.client
-
-    def _join(self, pair: "_Pair") -> None:
         task = asyncio.ensure_future(pair.connect(self._port))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return pair.client
+
+    def _part(self, pair: "_Pair") -> None:
+        self._pairs.discard(pair)
+        self._parted.set()
 
 
 class _End(asyncio.Protocol):
@@ -143,12 +147,15 @@ class _End(asyncio.Protocol):
         self._pair = pair
         self._way: Way = way
         self.transport: asyncio.Transport | None = None
-        self.on_made = lambda: None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        self.on_made()
+        if self._pair.aborted:
+            transport.abort()
+        elif self._way == "up":
+            # Until there is somebody to pass it on to.
+            transport.pause_reading()
 
     def data_received(self, data: bytes) -> None:
         self._pair.carry(self._way, data)
@@ -171,20 +178,20 @@ class _Pair:
         self._cut = cut
         self._over = over
         self._silent = 0
+        self.aborted = False
 
     async def connect(self, port: int) -> None:
-        assert self.client.transport is not None
-        self.client.transport.pause_reading()
         loop = asyncio.get_running_loop()
         try:
             await loop.create_connection(lambda: self.server, HOST, port)
         except OSError:
             self.abort()
             return
-        if self.client.transport is None:
+        waiting = self.client.transport
+        if waiting is None:
             self.abort()
             return
-        self.client.transport.resume_reading()
+        waiting.resume_reading()
         if self._cut is not None and not (self._cut.after or self._cut.frame):
             self.drop(self._cut)
 
@@ -249,6 +256,7 @@ class _Pair:
                 transport.close()
 
     def abort(self) -> None:
+        self.aborted = True
         for end in (self.client, self.server):
             if end.transport is not None:
                 end.transport.abort()

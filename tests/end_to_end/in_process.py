@@ -279,7 +279,7 @@ class _Passing(Tap):
         super().__init__("passing")
 
     @property
-    def alive(self) -> bool:  # type: ignore[override]
+    def alive(self) -> bool:
         self.asked.set()
         return False
 

@@ -3,11 +3,13 @@
 import asyncio
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -216,12 +218,23 @@ def test_another_method_is_refused_with_a_code(shared: ServerProcess, path: str)
 
 @pytest.mark.parametrize(
     "path",
-    ["/v1", "/v2/rooms", "/v1/rooms/A/B", "/.env", "/v1/guests/x", "/%00", "/..%2f..%2fetc", "//"],
+    [
+        *("/v1", "/v2/rooms", "/v1/rooms/A/B", "/.env", "/v1/guests/x", "/%00", "/..%2f..%2fetc"),
+        *("//", "/v1/rooms/", "/v1/guests/", "/healthz/", f"/v1/rooms/{NOWHERE}/"),
+    ],
 )
 def test_an_unknown_address_is_refused_with_a_code(shared: ServerProcess, path: str) -> None:
     for method in ("GET", "POST"):
         answer = ask(shared.url, method, path)
         assert (answer.status, answer.code) == (404, "not_found")
+
+
+@pytest.mark.parametrize("rest", ["/", "/record", "/a/b"])
+async def test_a_socket_to_an_unknown_address_is_refused_with_a_code(
+    shared: ServerProcess, rest: str
+) -> None:
+    answer = await denied(shared.url, NOWHERE + rest)
+    assert (answer.status, answer.code) == (404, "not_found")
 
 
 @pytest.mark.parametrize("code", [NOWHERE, "zzzzzz", "A", "A" * 300, "IOIOIO", "%C3%84%00", "' OR"])
@@ -268,6 +281,19 @@ def test_a_body_beyond_4_kib_is_too_large(shared: ServerProcess, token: str, pat
         assert answer.document["error"]["params"] == {"most": 4096}
     full = b'{"name":"Ada"}'.ljust(4096)
     assert ask(shared.url, "POST", "/v1/guests", full).status == 201
+
+
+def test_whoever_hangs_up_in_the_middle_of_a_body_is_no_fault(
+    shared: ServerProcess, token: str
+) -> None:
+    place = urlsplit(shared.url)
+    for path in ("/v1/guests", "/v1/rooms"):
+        with socket.create_connection((place.hostname, place.port)) as wire:
+            head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n"
+            wire.sendall(f'{head}Authorization: Bearer {token}\r\n\r\n{{"name":'.encode())
+            time.sleep(0.05)
+        time.sleep(0.05)
+    assert ask(shared.url, "GET", "/healthz").status == 200
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def check_visit(game: Played, documents: Sequence[list[Any]], cursor: m.Cursor) 
     missed = game.frames[cursor.seq :]
     going_on = msgspec.structs.replace(arrival, view=None, cursor=cursor)
     anew = msgspec.structs.replace(arrival, view=views[-1], cursor=game.cursor(last))
-    frames_bytes = sum(map(_size, (m.ServerWelcome(going_on), *missed)))
+    frames_bytes = _size(m.ServerWelcome(going_on)) + sum(map(_size, missed))
     view_bytes = _size(m.ServerWelcome(anew))
     if arrival.view is None:
         assert arrival == going_on

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tests.games import dice_duel as duel
 from tests.games.dice_duel import GAME as DICE_DUEL
 from tests.games.lawbook import copied
+from towerhall_protocol.codec import FROM_SERVER, decode
 from towerhall_protocol.fairness import UID_BYTES, nonce_hash
 from towerhall_protocol.merge_patch import apply
 from towerhall_protocol.messages import (
@@ -28,6 +29,7 @@ from towerhall_protocol.messages import (
     ServerSeat,
     ServerWelcome,
 )
+from towerhall_protocol.wire import read_server
 from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, Point, Stamps, link, mark
 from towerhall_server.game import AnyGame, Rejected, Seat, Viewer
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
@@ -377,7 +379,7 @@ class Looker:
 
     def send(self, message: Prepared) -> None:
         self.sent.append(message)
-        match message.message:
+        match read(message):
             case ServerWelcome(arrival):
                 if arrival.view is None:
                     assert arrival.cursor == self.cursor, "goes on from another place (P-21)"
@@ -396,11 +398,11 @@ class Looker:
 
     def told(self, kind: type[Message]) -> list[Message]:
         """The messages of one kind, in order."""
-        return [each.message for each in self.sent if isinstance(each.message, kind)]
+        return [found for each in self.sent if isinstance(found := read(each), kind)]
 
     def names(self) -> list[str]:
         """What kinds of messages came, in order."""
-        return [type(each.message).__name__.removeprefix("Server").lower() for each in self.sent]
+        return [type(read(each)).__name__.removeprefix("Server").lower() for each in self.sent]
 
     def forget(self) -> None:
         self.sent.clear()
@@ -430,3 +432,12 @@ class Stage:
         """Show what the log holds beyond this, up to that seq."""
         for entry in self.pure.entries[self.replica.point.seq : seq]:
             self.audience.show(self.replica, self.replica.follow(entry))
+
+
+def read(prepared: Prepared) -> ServerMessage:
+    """What was sent. Of kept frames there are only the bytes."""
+    if prepared.message is not None:
+        return prepared.message
+    message = read_server(decode(prepared.binary()[-prepared.size :], FROM_SERVER))
+    assert message is not None
+    return message

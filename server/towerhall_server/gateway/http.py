@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from towerhall_protocol.errors import hint
@@ -69,10 +69,14 @@ def refusal(code: str, params: Mapping[str, int | str]) -> Response:
 async def read_body(request: Request, kind: type[Body]) -> Body:
     """The body of a request as what it should be."""
     data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > MOST_BODY_BYTES:
-            raise RefusedError("message_too_large", most=MOST_BODY_BYTES)
+    try:
+        async for part in request.stream():
+            data += part
+            if len(data) > MOST_BODY_BYTES:
+                raise RefusedError("message_too_large", most=MOST_BODY_BYTES)
+    except ClientDisconnect:
+        # Nobody reads the answer; it is no fault either, and would be logged as one.
+        raise RefusedError("bad_request", detail="the body is not whole") from None
     try:
         return msgspec.json.decode(bytes(data), type=kind)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

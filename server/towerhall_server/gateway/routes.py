@@ -76,6 +76,7 @@ class Routes:
             Route("/v1/rooms/{code}", self.room, methods=["GET"]),
             Route("/v1/rooms/{code}/record", self.record, methods=["GET"]),
             WebSocketRoute("/v1/rooms/{code}", self.play),
+            WebSocketRoute("/{elsewhere:path}", self.nowhere),
             Route("/healthz", self.healthy, methods=["GET"]),
             Route("/readyz", self.ready, methods=["GET"]),
         )
@@ -169,6 +170,10 @@ class Routes:
         socket = socket_of(websocket.scope)
         room = websocket.path_params["code"]
         socket.attach(Connection(self._hall, socket, room, address, text=chosen == JSON))
+
+    async def nowhere(self, websocket: WebSocket) -> None:
+        """A socket to any other address; the framework would refuse it without a code."""
+        await websocket.send_denial_response(refusal("not_found", {}))
 
     async def healthy(self, request: Request) -> Response:
         """The process answers."""

@@ -13,10 +13,13 @@ from towerhall_protocol.messages import ServerMessage
 
 _encode_msgpack = msgspec.msgpack.Encoder().encode
 _encode_json = msgspec.json.Encoder().encode
+_decode_msgpack = msgspec.msgpack.Decoder().decode
 
 _FINAL_TEXT, _FINAL_BINARY = 0x81, 0x82
 _MAX_7_BITS, _MAX_16_BITS = 125, 0xFFFF
 _IN_16_BITS, _IN_64_BITS = 126, 127
+_HEAD_BYTES = {_IN_16_BITS: 4, _IN_64_BITS: 10}
+"""By the first length byte of a frame; 2 for all others."""
 _head_7 = Struct("!BB").pack
 _head_16 = Struct("!BBH").pack
 _head_64 = Struct("!BBQ").pack
@@ -25,36 +28,42 @@ _head_64 = Struct("!BBQ").pack
 class Prepared:
     """One message to clients, ready to be written."""
 
-    __slots__ = ("_binary", "_size", "_text", "message")
+    __slots__ = ("_binary", "_text", "message")
 
-    def __init__(self, message: ServerMessage) -> None:
+    def __init__(self, message: ServerMessage | None, binary: bytes | None = None) -> None:
         self.message = message
-        self._binary: bytes | None = None
+        """`None` for one that was kept as bytes."""
+        self._binary = binary
         self._text: bytes | None = None
-        self._size = 0
+
+    @classmethod
+    def kept(cls, binary: bytes) -> "Prepared":
+        """A message of which only its frame for msgpack connections was kept, to save memory."""
+        return cls(None, binary)
 
     def binary(self) -> bytes:
         """The frame for msgpack connections."""
         frame = self._binary
         if frame is None:
-            payload = _encode_msgpack(self.message)
-            self._size = len(payload)
-            frame = self._binary = _frame(_FINAL_BINARY, payload)
+            frame = self._binary = _frame(_FINAL_BINARY, _encode_msgpack(self.message))
         return frame
 
     def text(self) -> bytes:
         """The frame for JSON connections."""
         frame = self._text
         if frame is None:
-            frame = self._text = _frame(_FINAL_TEXT, _encode_json(self.message))
+            message = _decode_msgpack(self._payload()) if self.message is None else self.message
+            frame = self._text = _frame(_FINAL_TEXT, _encode_json(message))
         return frame
 
     @property
     def size(self) -> int:
         """Bytes of the message as msgpack, without the frame around it."""
-        if self._binary is None:
-            self.binary()
-        return self._size
+        return len(self._payload())
+
+    def _payload(self) -> bytes:
+        frame = self.binary()
+        return frame[_HEAD_BYTES.get(frame[1], 2) :]
 
 
 def _frame(head: int, payload: bytes) -> bytes:

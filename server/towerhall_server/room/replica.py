@@ -21,7 +21,9 @@ from towerhall_server.room.state import Room, create, entered, fold
 from towerhall_server.room.view import NOTHING, base_of, frame, view
 
 RECENT: Final = 64
-"""So many entries and frames are kept at hand."""
+"""So many frames are kept at hand, as bytes."""
+TAIL: Final = 32
+"""So many entries are kept to heal a log with: more than any failover loses of one room."""
 
 
 class UnknownRulesError(Exception):
@@ -72,10 +74,10 @@ class Replica:
         self._secret = secret
         self._room: Room | None = None
         self.point: Point = START
-        self.tail: deque[Entry] = deque(maxlen=RECENT)
+        self.tail: deque[Entry] = deque(maxlen=TAIL)
         self._marks = bytearray()
         self._cold: tuple[Room | None, tuple[Entry, ...]] = (None, ())
-        self._frames: dict[str, dict[int, Prepared]] = {}
+        self._frames: dict[str, dict[int, bytes]] = {}
 
     @property
     def room(self) -> Room:
@@ -108,7 +110,7 @@ class Replica:
     def keep_frame(self, name: str, seq: int, prepared: Prepared) -> None:
         """Remember what viewers of a class got."""
         frames = self._frames.setdefault(name, {})
-        frames[seq] = prepared
+        frames[seq] = prepared.binary()
         frames.pop(seq - RECENT, None)
         if self._cold[1] and self._cold[1][-1].seq <= seq - RECENT:
             self._cold = (None, ())
@@ -119,7 +121,9 @@ class Replica:
         frames = self._frames.setdefault(name, {})
         if wanted and wanted[0] not in frames:
             self._warm(name, frames)
-        return [frames[n] for n in wanted] if all(n in frames for n in wanted) else None
+        if not all(n in frames for n in wanted):
+            return None
+        return [Prepared.kept(frames[n]) for n in wanted]
 
     def holds(self, entry: Entry) -> bool:
         """Whether an entry is in the past of this replica."""
@@ -144,7 +148,7 @@ class Replica:
                 return n
         return 0
 
-    def _warm(self, name: str, frames: dict[int, Prepared]) -> None:
+    def _warm(self, name: str, frames: dict[int, bytes]) -> None:
         """Make the frames of entries that were read from the log while nobody watched."""
         room, entries = self._cold
         old: dict[str, Any] | Document = NOTHING if room is None else view(room, name)
@@ -152,5 +156,5 @@ class Replica:
             change = follow(self._games, self._secret, room, entry)
             room = change.after
             new = view(room, name)
-            frames.setdefault(entry.seq, frame_of(change, old, new))
+            frames.setdefault(entry.seq, frame_of(change, old, new).binary())
             old = new
