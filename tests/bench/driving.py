@@ -2,8 +2,9 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from statistics import median
 from typing import TypeVar
 
 import msgspec
@@ -13,6 +14,8 @@ from tests.bench.servers import ROOT, Server, environment
 from tests.bench.usage import allow_many_sockets, cores, pin
 
 STOP_SECONDS = 10.0
+OTHERS = 0.15
+"""More than this share of a core for anything else, and there is no verdict."""
 Answer = TypeVar("Answer")
 
 
@@ -75,3 +78,9 @@ def driven(
 def spares_for(moves: int) -> int:
     """Tables that are enough for so many moves after games were spread: none has fewer than 100."""
     return 5 + moves // 110
+
+
+def disturbed(windows: Sequence[Window]) -> str:
+    """Whether something else ran on this machine: it takes time, and what is in the caches."""
+    others = median(window.others_cpu / window.seconds for window in windows)
+    return f"something else took {others:.0%} of a core meanwhile" if others > OTHERS else ""

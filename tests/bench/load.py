@@ -25,7 +25,7 @@ import uvloop
 
 from tests.bench.arrivals import baseline_tables, begin, towerhall_tables
 from tests.bench.players import Player, Table
-from tests.bench.usage import cpu_seconds, rss_bytes
+from tests.bench.usage import all_cpu_seconds, cpu_seconds, rss_bytes
 
 SPREAD = 100
 """No game has fewer moves than this, and few have many more."""
@@ -71,6 +71,8 @@ class Window(msgspec.Struct, frozen=True):
     server_cpu: float
     store_cpu: float
     client_cpu: float
+    others_cpu: float
+    """What everything else on this machine took meanwhile."""
     latencies_us: tuple[int, ...]
     """One per move, in ascending order."""
     late_slots: int
@@ -99,6 +101,7 @@ class _Reading(msgspec.Struct, frozen=True):
     server: float
     store: float
     client: float
+    everything: float
 
 
 class Load:
@@ -201,13 +204,16 @@ class Load:
         if pacing is not None:
             pacing.cancel()
         await self._until_quiet(0)
+        server, store = end.server - start.server, end.store - start.store
+        client, everything = end.client - start.client, end.everything - start.everything
         return Window(
             name=step.name,
             moves=moves,
             seconds=end.at - start.at,
-            server_cpu=end.server - start.server,
-            store_cpu=end.store - start.store,
-            client_cpu=end.client - start.client,
+            server_cpu=server,
+            store_cpu=store,
+            client_cpu=client,
+            others_cpu=max(0.0, everything - server - store - client),
             latencies_us=tuple(round(took * 1e6) for took in latencies),
             late_slots=self._late_slots,
         )
@@ -247,7 +253,8 @@ class Load:
     def _read(self) -> _Reading:
         job = self._job
         store = cpu_seconds(job.store_pid) if job.store_pid else 0.0
-        return _Reading(perf_counter(), cpu_seconds(job.server_pid), store, process_time())
+        server = cpu_seconds(job.server_pid)
+        return _Reading(perf_counter(), server, store, process_time(), all_cpu_seconds())
 
 
 async def main() -> None:

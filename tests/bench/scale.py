@@ -7,7 +7,7 @@ started for each repeat, and both play the same number of moves, in an order tha
 from random import Random
 from statistics import median
 
-from tests.bench.driving import Driver, driven, spares_for
+from tests.bench.driving import Driver, disturbed, driven, spares_for
 from tests.bench.load import Step, Window
 from tests.bench.report import Figure, span
 from tests.bench.servers import towerhall
@@ -38,7 +38,8 @@ def measure() -> list[Figure]:
         name = f"cost of a move, {MANY} rooms against {FEW}"
         if step is STEADY:
             name = f"  the same at {STEADY.rate} moves/s"
-        found.append(Figure(name, median(ratios), "x", RATIO_BAR, note=note))
+        void = disturbed([window for pair in pairs for window in pair[step.name]])
+        found.append(Figure(name, median(ratios), "x", RATIO_BAR, note=note, void=void))
     return found
 
 

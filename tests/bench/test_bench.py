@@ -55,9 +55,11 @@ def test_a_load_without_spare_tables_fails_when_a_game_ends() -> None:
         load.play(too_long)
 
 
-def window(per_cpu_second: float, latency_us: int, client_cpu: float = 0.5) -> Window:
+def window(
+    per_cpu_second: float, latency_us: int, client_cpu: float = 0.5, others_cpu: float = 0.0
+) -> Window:
     cpu = 1000 / per_cpu_second
-    return Window("any", 1000, 1.0, cpu, 0.1, client_cpu, (latency_us,) * 1000, 0)
+    return Window("any", 1000, 1.0, cpu, 0.1, client_cpu, others_cpu, (latency_us,) * 1000, 0)
 
 
 def judged(plain: Window, ours: Window) -> dict[str, str]:
@@ -77,8 +79,10 @@ def test_ratios_are_judged_against_their_bars() -> None:
     assert bad["p99 against the baseline"] == "MISSED"
 
 
-def test_there_is_no_verdict_on_a_slow_machine_or_with_a_slow_load() -> None:
+def test_there_is_no_verdict_on_a_slow_or_busy_machine_or_with_a_slow_load() -> None:
     name = "durable moves against the baseline"
+    disturbed = judged(window(8000, 300, others_cpu=0.5), window(5000, 900, others_cpu=0.5))
+    assert disturbed[name] == disturbed["move to all four, p50"] == "VOID"
     assert judged(window(6000, 300), window(5000, 900))[name] == "VOID"
     assert judged(window(8000, 300), window(5000, 900, client_cpu=0.95))[name] == "VOID"
 

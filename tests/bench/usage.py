@@ -24,6 +24,12 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 
 
+def all_cpu_seconds() -> float:
+    """The time that all cores have spent on anything, other guests of the machine included."""
+    user, nice, system, _, _, irq, softirq, steal = _first_line_of_stat()[:8]
+    return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND
+
+
 def rss_bytes(pid: int) -> int:
     """Memory of the process that is in RAM. What the kernel holds for its sockets is not in it."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -62,6 +68,11 @@ def allow_many_sockets() -> None:
     """For this process and all that it starts."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _first_line_of_stat() -> list[int]:
+    with Path("/proc/stat").open() as file:
+        return [int(ticks) for ticks in file.readline().split()[1:]]
 
 
 def _stat(pid: int) -> list[str]:

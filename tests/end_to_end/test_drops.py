@@ -35,10 +35,10 @@ from towerhall_protocol.merge_patch import apply
 from towerhall_protocol.replay import Happenings, Replay
 
 WANTED = max(300, int(os.environ.get("TOWERHALL_TEST_DROPS", "300")))
-IN_TURN = WANTED * 8 // 15
+IN_TURN = WANTED * 2 // 3
 """Drops at one offset after the other; the rest is up to Hypothesis."""
 GAMES = WANTED // 75
-"""So many games are cut by Hypothesis, with 35 drops each at the least."""
+"""So many games are cut by Hypothesis, with 25 drops each at the least."""
 AT_ONCE = Retry(first_seconds=0.002, most_seconds=0.01)
 LONG = 60 + WANTED // 4
 PLACES = {"handshake", "header", "payload", "between frames"}
@@ -253,7 +253,7 @@ def cuts_in_turn(way: Way, game: int) -> tuple[Cut, ...]:
 async def test_a_player_who_drops_at_one_byte_after_the_other_misses_and_repeats_nothing(
     shared: ServerProcess, way: Way, subprotocol: str
 ) -> None:
-    """In all four cases together at least 160 drops in a default run."""
+    """In all four cases together at least 200 drops in a default run."""
     drops, places = 0, Counter[tuple[str, str]]()
     for game in range(STEP):
         players = (Seat(subprotocol, cuts_in_turn(way, game)), Seat(JSON, ()))
@@ -261,7 +261,6 @@ async def test_a_player_who_drops_at_one_byte_after_the_other_misses_and_repeats
         drops, places = drops + outcome.drops, places + outcome.places
         if drops >= IN_TURN / 4:
             break
-
     assert drops >= min(IN_TURN / 4, LAST[way] / 2), places
     assert {place for _, place in places} >= {"handshake", "payload", "header"}, places
 
@@ -272,7 +271,7 @@ CUTS = st.one_of(
     st.builds(Cut, st.sampled_from(["down", "up"]), st.integers(0, 12), st.integers(1, 9)),
 )
 SEATS = st.builds(
-    Seat, st.sampled_from([MSGPACK, JSON]), st.lists(CUTS, min_size=12, max_size=30).map(tuple)
+    Seat, st.sampled_from([MSGPACK, JSON]), st.lists(CUTS, min_size=16, max_size=30).map(tuple)
 )
 
 
@@ -280,7 +279,7 @@ SEATS = st.builds(
 def test_whoever_drops_anywhere_in_a_whole_game_misses_and_repeats_nothing(
     shared: ServerProcess,
 ) -> None:
-    """Everybody drops: at least 140 times together in a default run, some with an answer lost."""
+    """Everybody drops: at least 100 times together in a default run, some with an answer lost."""
     drops, duplicates, places = 0, 0, Counter[tuple[str, str]]()
 
     # A failure would not be found again by a shorter list of cuts: when things happen is up to the
@@ -296,7 +295,6 @@ def test_whoever_drops_anywhere_in_a_whole_game_misses_and_repeats_nothing(
 
     play()
     assert {place for _, place in places} == PLACES, places
-
     assert drops >= WANTED - IN_TURN
     assert duplicates > 0, "no command was done whose answer was lost: this run proves little"
 

@@ -219,6 +219,7 @@ async def test_a_room_that_nobody_looks_at_leaves_memory_and_is_there_when_it_is
         await asyncio.sleep(0.06)
         await node.directory.beat_once()
         assert len(node.directory) == 0
+        assert ann.room.ended
         again = await ann.again().enter(await node.open(code))
         assert again.replay.seq == 2
         assert (await again.do("ready")).seq == 3

@@ -7,7 +7,6 @@ token is checked before the store is asked anything.
 import asyncio
 import logging
 import re
-from collections import deque
 from collections.abc import Coroutine
 from math import ceil
 from time import monotonic
@@ -105,7 +104,7 @@ class Connection:
         self.origin = ""
         self.seat: Seat | None = None
         self.unanswered: set[int] = set()
-        self._waiting: deque[ClientCommand] = deque()
+        self._waiting: list[ClientCommand] = []
         """Commands that came faster than allowed: late is better than never."""
         self.alive = True
 
@@ -147,7 +146,7 @@ class Connection:
             if wait_ms:
                 asyncio.get_running_loop().call_later(wait_ms / 1000, self._pace)
                 return
-            self._actor.put(Command(self, self._waiting.popleft()))
+            self._actor.put(Command(self, self._waiting.pop(0)))
 
     def writable(self) -> None:
         self._outbox.drained()

@@ -20,9 +20,9 @@ from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.state import Room, create, entered, fold
 from towerhall_server.room.view import NOTHING, base_of, frame, view
 
-RECENT: Final = 64
+RECENT: Final = 40
 """So many frames are kept at hand, as bytes."""
-TAIL: Final = 32
+TAIL: Final = 20
 """So many entries are kept to heal a log with: more than any failover loses of one room."""
 
 

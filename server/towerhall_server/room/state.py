@@ -117,8 +117,9 @@ class Room(msgspec.Struct, frozen=True):
     """Service time of that commit."""
     served_ms: int = 0
     """Service time of the last commit."""
-    commands: Mapping[str, tuple[tuple[int, int], ...]] = {}
-    """Sender to the last pairs of number and seq: what has been done need not be done again."""
+    commands: Mapping[str, tuple[int, ...]] = {}
+    """Sender to its last commands, as number, seq, number, seq and so on: what has been done need
+    not be done again."""
 
     @property
     def playing(self) -> bool:
@@ -169,8 +170,8 @@ def entered(before: Room, after: Room, cause: Cause, seq: int, mark: str, served
     """The folded room once its commit has entered the log at that place."""
     commands = before.commands
     if cause.n:
-        pairs = (*commands.get(cause.sender, ()), (cause.n, seq))
-        commands = {**commands, cause.sender: pairs[-MOST_PAIRS:]}
+        done = (*commands.get(cause.sender, ()), cause.n, seq)
+        commands = {**commands, cause.sender: done[-2 * MOST_PAIRS :]}
     decided = decides(before, after)
     return Room(
         rules=after.rules,
@@ -201,11 +202,13 @@ class Overtaken(msgspec.Struct, frozen=True):
 
 def look_up(room: Room, cause: Cause) -> Done | Overtaken | None:
     """What became of a command, as far as this replica knows; `None` if it is new."""
-    pairs = room.commands.get(cause.sender, ())
-    for n, seq in pairs:
-        if n == cause.n:
-            return Done(seq)
-    return Overtaken() if pairs and cause.n <= pairs[-1][0] else None
+    done = room.commands.get(cause.sender, ())
+    if not done or cause.n > done[-2]:
+        return None
+    for at in range(0, len(done), 2):
+        if done[at] == cause.n:
+            return Done(done[at + 1])
+    return Overtaken()
 
 
 def _fold_event(room: Room, event: RoomEvent) -> Room:
