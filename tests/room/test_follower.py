@@ -200,7 +200,7 @@ async def test_a_lost_tail_is_put_back_byte_for_byte(
 async def test_a_tail_that_nobody_remembers_is_lost_and_everybody_is_told_how_much(
     redis: Redis, one: LiveNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica_module, "RECENT", 4)
+    monkeypatch.setattr(replica_module, "TAIL", 4)
     ann = await seated(one)
     eve = await one.enter(ann.code, "eve")
     copy = await copy_of(redis, ann.code)
