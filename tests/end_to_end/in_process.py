@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 import msgspec
 import pytest
 
+from towerhall_protocol.codec import FROM_SERVER, decode
 from towerhall_protocol.fairness import NONCE_BYTES, SECRET_BYTES, UID_BYTES, nonce_hash
 from towerhall_protocol.messages import (
     ClientCommand,
@@ -27,6 +28,7 @@ from towerhall_protocol.messages import (
     ServerWelcome,
 )
 from towerhall_protocol.offers import Offer
+from towerhall_protocol.wire import read_server
 from towerhall_server.eventlog.answers import Append, Appended, Following, Line
 from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, Point, Stamps, link
 from towerhall_server.eventlog.log import EventLog
@@ -122,7 +124,8 @@ class Tap:
     def send(self, message: Prepared) -> None:
         if not self.alive:
             return
-        told = message.message
+        told = read_server(decode(message.binary()[-message.size :], FROM_SERVER))
+        assert told is not None
         self.got.append((told, message.binary(), message.text()))
         match told:
             case ServerWelcome(arrival):

@@ -286,7 +286,7 @@ async def watched(server: ServerProcess, store_url: str) -> AsyncIterator[Watche
         published = await stack.enter_async_context(listening(redis))
         http = await stack.enter_async_context(CuttingProxy(server.port))
         service = Service(http.url)
-        room = await service.create_room(guests[0].token, "five_towers", seats=3, bot_delay_ms=30)
+        room = await service.create_room(guests[0].token, "five_towers", seats=3, bot_delay_ms=15)
         tables, proxies = [], []
         for guest, subprotocol in zip(guests, (MSGPACK, JSON, JSON), strict=True):
             proxy = await stack.enter_async_context(CuttingProxy(server.port))

@@ -247,7 +247,7 @@ async def test_visitors_with_old_cursors_see_a_running_game_as_it_is(shared: Ser
     chance = random.Random(3)
     seen: list[dict[int, View]] = []
     visits: list[tuple[int, list[list[Any]]]] = []
-    async with people(Service(shared.url), bot_delay_ms=40) as (room, guests, tables):
+    async with people(Service(shared.url), bot_delay_ms=20) as (room, guests, tables):
         watcher = tables[2]
         playing = asyncio.ensure_future(play_out(tables[:2]))
         late = (await guests_of(Service(shared.url), "Late"))[0]

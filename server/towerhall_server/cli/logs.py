@@ -5,8 +5,8 @@ import logging
 import sys
 from typing import Final
 
-QUIET: Final = ("uvicorn", "asyncio")
-"""They tell of every connection, which nobody wants to read unless something is wrong."""
+QUIET: Final = ("uvicorn", "websockets", "asyncio")
+"""They tell of every connection, and in detail even what is said on it: keys and tokens too."""
 
 
 class _JsonLines(logging.Formatter):
@@ -29,6 +29,5 @@ def set_up_logs(form: str, level: str) -> None:
     else:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    if level != "debug":
-        for name in QUIET:
-            logging.getLogger(name).setLevel(logging.WARNING)
+    for name in QUIET:
+        logging.getLogger(name).setLevel(logging.INFO if level == "debug" else logging.WARNING)
