@@ -42,6 +42,7 @@ from towerhall_server.settings import Settings, safe_url
 logger = logging.getLogger(__name__)
 
 GO_WITHIN_MS: Final = 2_000
+GC_THRESHOLDS: Final = (50_000, 20, 1_000)
 ENGINE_RETRY_SECONDS: Final = 1.0
 HANDLED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -150,6 +151,7 @@ async def serve(settings: Settings, announce: Callable[[str], None] = print) -> 
         # What is there by now stays for ever: there is no use in looking through it for garbage.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*GC_THRESHOLDS)
         await _Server(config, running, announce).serve()
 
 
