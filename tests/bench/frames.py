@@ -119,8 +119,8 @@ class _Listener:
         self.lags = False
         self.got: list[Prepared] = []
 
-    def send(self, message: Prepared) -> None:
-        self.got.append(message)
+    def send(self, *messages: Prepared) -> None:
+        self.got += messages
 
     def close(self, reason: str) -> None:
         self.alive = False

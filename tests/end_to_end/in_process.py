@@ -30,13 +30,20 @@ from towerhall_protocol.messages import (
 from towerhall_protocol.offers import Offer
 from towerhall_protocol.wire import read_server
 from towerhall_server.eventlog.answers import Append, Appended, Following, Line
-from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, Point, Stamps, link
+from towerhall_server.eventlog.entry import (
+    COMMIT_ID_BYTES,
+    START,
+    CommitIds,
+    Entry,
+    Point,
+    Stamps,
+    link,
+)
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import AnyGame, Seat
 from towerhall_server.room import actor as actor_module
 from towerhall_server.room import audience as audience_module
 from towerhall_server.room import core
-from towerhall_server.room import follower as follower_module
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of, say
 from towerhall_server.room.clock import ServiceClock
@@ -121,7 +128,11 @@ class Tap:
     def data(self) -> bytes:
         return b"".join(binary + text for _, binary, text in self.got)
 
-    def send(self, message: Prepared) -> None:
+    def send(self, *messages: Prepared) -> None:
+        for message in messages:
+            self._send(message)
+
+    def _send(self, message: Prepared) -> None:
         if not self.alive:
             return
         told = read_server(decode(message.binary()[-message.size :], FROM_SERVER))
@@ -313,11 +324,11 @@ async def stage(
     log = MemoryLog(secret)
     creating = {"mode": "create", "room": CODE, "before": START, "ttl_ms": 1}
     await log.append(Append(commit_id=commit_id, chain=chain, blob=blob, **cast(Any, creating)))
-    node = Node("node", cast(EventLog, log), LogClock(log), {rules.name: rules})
+    ids = CommitIds(random.Random(2).randbytes)
+    node = Node("node", cast(EventLog, log), LogClock(log), {rules.name: rules}, commit_ids=ids)
     replica = Replica(node.games, secret)
     replica.load(log.entries)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(follower_module, "os", fixed)
         patch.setattr(actor_module, "os", fixed)
         # Presence comes when it comes: that would be the only thing here that is up to the clock.
         patch.setattr(audience_module, "PRESENCE_SECONDS", NEVER_SECONDS)

@@ -349,7 +349,7 @@ async def test_nothing_hidden_leaves_the_server_before_the_end_of_a_game(
             assert json.loads(body) == record, "a record was given before all was in it"
         else:
             assert leaks(head + body, hidden | ids | signed | persons) == set()
-    assert len(talkative.log) > 10_000
+    assert len(talkative.log) > 1_000
     assert leaks(talkative.log.encode(), hidden | ids | signed) == set()
 
     # The store keeps the secret in a key of its own, and in the last commit.
@@ -569,9 +569,10 @@ async def scan_of(cast: Cast) -> set[str]:
 
 async def complaints_of(cast: Cast) -> list[str]:
     """Of the first twins that can be told apart."""
-    async for each in twins(cast, 1, (number / 10 for number in range(2, 10))):
-        if each.complaints:
-            return each.complaints
+    for seed in (1, 2, 3):
+        async for each in twins(cast, seed, (number / 10 for number in range(2, 10))):
+            if each.complaints:
+                return each.complaints
     return []
 
 

@@ -214,7 +214,11 @@ class FakeViewer(Client):
         """Where in its log the room is."""
         return self.room.follower.replica.point
 
-    def send(self, message: Prepared) -> None:
+    def send(self, *messages: Prepared) -> None:
+        for message in messages:
+            self._send(message)
+
+    def _send(self, message: Prepared) -> None:
         if not self.alive:
             return
         self.take(payload(message))

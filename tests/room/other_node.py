@@ -46,7 +46,11 @@ class _Forwarder:
         self.alive = True
         self.lags = False
 
-    def send(self, message: Prepared) -> None:
+    def send(self, *messages: Prepared) -> None:
+        for message in messages:
+            self._send(message)
+
+    def _send(self, message: Prepared) -> None:
         if self.alive:
             _say(self.key, b64encode(payload(message)).decode())
 

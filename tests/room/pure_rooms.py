@@ -377,7 +377,11 @@ class Looker:
         self.view: dict[str, object] = {}
         self.cursor: Cursor | None = None
 
-    def send(self, message: Prepared) -> None:
+    def send(self, *messages: Prepared) -> None:
+        for message in messages:
+            self._send(message)
+
+    def _send(self, message: Prepared) -> None:
         self.sent.append(message)
         match read(message):
             case ServerWelcome(arrival):

@@ -4,7 +4,9 @@ The commit id is random and stays in the server until the record. It is the salt
 client from guessing hidden events by hashing.
 """
 
+import os
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
 from hashlib import blake2b
 from struct import pack
 
@@ -13,6 +15,7 @@ import msgspec
 CHAIN_BYTES = 16
 COMMIT_ID_BYTES = 16
 MARK_BYTES = 8
+IDS_AT_ONCE = 256
 
 
 class Stamps(msgspec.Struct, frozen=True, gc=False):
@@ -52,6 +55,23 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     def follows(self, before: Point) -> bool:
         """Whether this is the next entry after that place, and unchanged."""
         return self.seq == before.seq + 1 and self.chain == link(before, self.commit_id, self.blob)
+
+
+class CommitIds:
+    """Random ids, drawn from the system many at a time: asking for each alone costs more than
+    everything else about it."""
+
+    def __init__(self, draw: Callable[[int], bytes] = os.urandom) -> None:
+        self._draw = draw
+        self._left: list[bytes] = []
+        # A child process must not draw what its parent has drawn.
+        os.register_at_fork(after_in_child=self._left.clear)
+
+    def new(self) -> bytes:
+        if not self._left:
+            drawn, size = self._draw(IDS_AT_ONCE * COMMIT_ID_BYTES), COMMIT_ID_BYTES
+            self._left += [drawn[at : at + size] for at in range(0, len(drawn), size)]
+        return self._left.pop()
 
 
 def link(before: Point, commit_id: bytes, blob: bytes) -> bytes:

@@ -171,8 +171,8 @@ class Connection:
     def lags(self) -> bool:
         return self._outbox.state != "flowing"
 
-    def send(self, message: Prepared) -> None:
-        self._outbox.send(message)
+    def send(self, *messages: Prepared) -> None:
+        self._outbox.send(*messages)
 
     def close(self, reason: str) -> None:
         self._session.state = "over"

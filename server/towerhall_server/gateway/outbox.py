@@ -84,13 +84,16 @@ class Outbox:
         self._relapse_until = 0.0
         self.state: Literal["flowing", "lagging", "resyncing", "given up"] = "flowing"
 
-    def send(self, prepared: Prepared) -> None:
-        """Write the message, or drop it if the reader lags."""
+    def send(self, *messages: Prepared) -> None:
+        """Write the messages together, or drop them if the reader lags."""
         if self.state != "flowing":
-            if self.state != "resyncing" or type(prepared.message) is not ServerReset:
+            if self.state != "resyncing" or type(messages[0].message) is not ServerReset:
                 return
             self._recover()
-        frame = prepared.text() if self._text else prepared.binary()
+        if len(messages) == 1:
+            frame = messages[0].text() if self._text else messages[0].binary()
+        else:
+            frame = b"".join([m.text() if self._text else m.binary() for m in messages])
         backlog = self._socket.backlog()
         # Only above high water will the socket say when it has drained, so no lag starts below: the
         # backlog stays within the limit, or within high water and one frame if that is more.

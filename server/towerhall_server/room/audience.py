@@ -84,26 +84,31 @@ class Audience:
         if not self._views:
             # Frames are kept for those who come back, even while nobody looks.
             self._views[view_class(after.rules, None)] = _view_before(change, after)
+        before = change.before
+        moved = before is None or before.table is not after.table
+        asked = () if before is not None and before.tag == after.tag else after.to_act()
+        # Whoever is asked gets frame and offers in one write, unless seats change in between.
+        offers = {} if moved else {self._seated[s]: s for s in asked if s in self._seated}
         for name, old in self._views.items():
             new = view(after, name)
             prepared = frame_of(change, old, new)
             self._views[name] = new
             replica.keep_frame(name, change.seq, prepared)
             for viewer in self._viewers.get(name, ()):
-                viewer.send(prepared)
-        before = change.before
-        if before is None or before.table is not after.table:
+                if viewer in offers:
+                    viewer.send(prepared, _offers(after, change.seq, offers[viewer]))
+                else:
+                    viewer.send(prepared)
+        if moved:
             self._reseat(replica, change.commit.cause.origin)
-        if before is None or before.tag != after.tag:
-            for seat in after.to_act():
+            for seat in asked:
                 self.offer(after, change.seq, seat)
 
     def offer(self, room: Room, seq: int, seat: Seat) -> None:
         """Tell a seat what it may do now, if somebody is there to be told."""
         viewer = self._seated.get(seat)
         if viewer is not None:
-            offers = room.rules.offers(room.game, seat)
-            viewer.send(Prepared(ServerOffers(seq, room.tag, offers)))
+            viewer.send(_offers(room, seq, seat))
 
     def reset(self, replica: Replica, lost: int) -> None:
         """The past has changed: everybody starts from what is there now."""
@@ -175,6 +180,10 @@ class Audience:
     def _tell_presence(self) -> None:
         self._presence = None
         self.tell(ServerPresence(self.online, self.watchers))
+
+
+def _offers(room: Room, seq: int, seat: Seat) -> Prepared:
+    return Prepared(ServerOffers(seq, room.tag, room.rules.offers(room.game, seat)))
 
 
 def _view_before(change: Change, after: Room) -> Document:

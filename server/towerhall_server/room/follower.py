@@ -6,7 +6,6 @@ stands how a log is written and read without ever forking, losing or doubling an
 
 import asyncio
 import logging
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from hashlib import blake2b
 from typing import Final, TypeVar
@@ -15,7 +14,7 @@ import msgspec
 
 from towerhall_protocol.messages import ServerPaused
 from towerhall_server.eventlog.batch import StoreError
-from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, link, mark
+from towerhall_server.eventlog.entry import START, CommitIds, Entry, link, mark
 from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.eventlog.log import (
     Answer,
@@ -74,6 +73,7 @@ class Node(msgspec.Struct, frozen=True):
     clock: ServiceClock
     games: Mapping[str, AnyGame]
     keep_days: int = 30
+    commit_ids: CommitIds = msgspec.field(default_factory=CommitIds)
 
 
 async def load(node: Node, code: str) -> Replica | None:
@@ -144,28 +144,30 @@ class Follower:
     ) -> Answer:
         """Try to put a step into the log; if it got there, take it in and show it."""
         before, room = self.replica.point, self.room
-        blob, commit_id = encode_commit(step.commit), os.urandom(COMMIT_ID_BYTES)
+        blob, commit_id = encode_commit(step.commit), self._node.commit_ids.new()
         chain = link(before, commit_id, blob)
         seq, short = before.seq + 1, mark(chain)
         ahead = core.due(step.after)
         old_decision = ahead.since == "decision" and not decides(room, step.after)
-        answer = await self._until_known(
-            Append(
-                mode="append",
-                room=self.code,
-                before=before,
-                commit_id=commit_id,
-                chain=chain,
-                blob=blob,
-                ttl_ms=TTL_MS,
-                origin=sender,
-                n=n,
-                not_before_ms=not_before_ms,
-                due_in_ms=None if old_decision else ahead.ms + BACKSTOP_MS,
-                due_at_ms=room.began_ms + ahead.ms + BACKSTOP_MS if old_decision else None,
-                summary=summary(step.after.table),
-            )
+        wanted = Append(
+            mode="append",
+            room=self.code,
+            before=before,
+            commit_id=commit_id,
+            chain=chain,
+            blob=blob,
+            ttl_ms=TTL_MS,
+            origin=sender,
+            n=n,
+            not_before_ms=not_before_ms,
+            due_in_ms=None if old_decision else ahead.ms + BACKSTOP_MS,
+            due_at_ms=room.began_ms + ahead.ms + BACKSTOP_MS if old_decision else None,
+            summary=summary(step.after.table),
         )
+        try:
+            answer = await self._node.log.append(wanted)
+        except StoreError:
+            answer = await self._until_known(wanted)
         if isinstance(answer, Appended):
             entry = Entry(seq, commit_id, chain, blob, answer.stamps)
             after = entered(room, step.after, step.commit.cause, seq, short, entry.stamps.served_ms)
@@ -255,10 +257,7 @@ class Follower:
 
     async def _until_known(self, wanted: Append) -> Answer:
         """The same bytes again and again, until the store says what became of them."""
-        try:
-            return await self._node.log.append(wanted)
-        except StoreError:
-            return await self._insist(lambda: self._node.log.append(wanted))
+        return await self._insist(lambda: self._node.log.append(wanted))
 
     async def _insist(self, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         """Ask until there is an answer; the room is shown as paused as long as there is none."""

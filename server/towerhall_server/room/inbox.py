@@ -49,9 +49,10 @@ Item: TypeAlias = Command | Join | Resync | News | Doubt | TimeIsUp
 class Inbox:
     """A queue with one reader: half the work of one that may have many."""
 
-    __slots__ = ("_items", "_reader")
+    __slots__ = ("_items", "_loop", "_reader")
 
     def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
         self._items: deque[Item] = deque()
         self._reader: asyncio.Future[None] | None = None
 
@@ -74,6 +75,6 @@ class Inbox:
     async def take(self) -> Item:
         """The next item, once there is one."""
         while not self._items:
-            self._reader = asyncio.get_running_loop().create_future()
+            self._reader = self._loop.create_future()
             await self._reader
         return self._items.popleft()

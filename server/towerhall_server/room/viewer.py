@@ -26,8 +26,9 @@ class Viewer(Protocol):
         """Whether what is sent now would be thrown away."""
         ...
 
-    def send(self, message: Prepared) -> None:
-        """Never blocks and never fails: a connection that is over swallows it."""
+    def send(self, *messages: Prepared) -> None:
+        """Together if there are several. Never blocks and never fails: a connection that is over
+        swallows them."""
         ...
 
     def close(self, reason: str) -> None:
