@@ -90,7 +90,8 @@ def test_no_name_of_ours_hides_one_of_theirs() -> None:
         theirs = WebSocketsSansIOProtocol(CONFIG, ServerState(), {}, lone.loop)
         assert ours & set(dir(theirs)) == set()
         new = set(vars(lone.socket)) - set(vars(theirs))
-        assert new == {"ended", "_listener", "_controls", "_controls_at", "_late_bytes"}
+        expected = {"ended", "_aligned", "_listener", "_controls", "_controls_at", "_late_bytes"}
+        assert new == expected
 
 
 def test_the_base_class_keeps_the_state_that_is_read_and_set() -> None:

@@ -26,8 +26,8 @@ class Append(msgspec.Struct, frozen=True, kw_only=True):
     """When the room wants to be woken, counted from this commit."""
     due_at_ms: int | None = None
     """The same as service time."""
-    summary: bytes = b""
-    """What the lobby shows; nothing if the room is not listed."""
+    summary: bytes | None = b""
+    """What the lobby shows; nothing if the room is not listed, `None` to leave it as it is."""
     stamps: Stamps | None = None
     """The original ones, with `heal`."""
 

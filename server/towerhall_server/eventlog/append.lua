@@ -5,10 +5,12 @@
 -- KEYS  log, cmd, due, clock, lobby (all of one slot)
 -- ARGV  room, channel, mode (create, append, heal), expected seq, previous chain, commit id, chain,
 --       blob, origin or '', n, not before (served ms) or '', deadline (served ms, +ms from this
---       commit, or ''), summary or '', ttl in ms, wall and served ms of the original (heal) or ''
+--       commit, or ''), summary, '' or = for the one that is there, ttl in ms, wall and served ms of the original (heal) or ''
 
 local MOST_PAIRS = 16
 local MOST_DOUBT_MS = 5000
+local UNCHANGED = '='
+local EXPIRE_EVERY = 16
 local log, cmd, due, clock, lobby = unpack(KEYS)
 local room, channel, mode, expected, previous, commit_id, chain, blob, origin, n, not_before,
   deadline, summary, ttl, wall, served = unpack(ARGV)
@@ -74,6 +76,7 @@ end
 
 redis.call('XADD', log, seq .. '-0', 'i', commit_id, 'c', chain, 'b', blob,
   't', whole(wall), 'u', whole(served))
+local first_of_origin = origin ~= '' and pairs_of_origin == ';'
 if origin ~= '' then
   pairs_of_origin = pairs_of_origin .. whole(n) .. ':' .. seq .. ';'
   local _, kept = string.gsub(pairs_of_origin, ':', '')
@@ -89,11 +92,14 @@ else
 end
 if summary == '' then
   redis.call('HDEL', lobby, room)
-else
+elseif summary ~= UNCHANGED then
   redis.call('HSET', lobby, room, summary)
 end
-redis.call('PEXPIRE', log, ttl)
-redis.call('PEXPIRE', cmd, ttl)
+-- A backstop need not be moved by every commit: each command costs time and disk.
+if first_of_origin or seq % EXPIRE_EVERY == 1 then
+  redis.call('PEXPIRE', log, ttl)
+  redis.call('PEXPIRE', cmd, ttl)
+end
 redis.call('PUBLISH', channel,
   cmsgpack.pack({room, seq, commit_id, chain, blob, wall, served}))
 return {'OK', seq, wall, served}

@@ -76,6 +76,7 @@ PAGE: Final = 256
 """Entries per read: a whole game of Five Towers in one."""
 BEAT_MS: Final = 900
 GIVEN_OUT_MS: Final = 5000
+UNCHANGED: Final = "="
 APPEND_ARGUMENTS: Final = 14
 """Those of an append that are not the same for all appends of a room."""
 
@@ -132,7 +133,7 @@ class EventLog:
             wanted.n,
             "" if wanted.not_before_ms is None else wanted.not_before_ms,
             _deadline(wanted),
-            wanted.summary,
+            UNCHANGED if wanted.summary is None else wanted.summary,
             wanted.ttl_ms,
             "" if stamps is None else stamps.wall_ms,
             "" if stamps is None else stamps.served_ms,

@@ -14,7 +14,7 @@ import logging
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, NoReturn, cast
 
 from uvicorn._types import ASGIReceiveEvent
 from uvicorn.protocols.utils import ClientDisconnected
@@ -22,6 +22,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 
 from towerhall_protocol.errors import CLOSES
+from towerhall_server.gateway.listener import Listener
+from towerhall_server.gateway.small_messages import small_messages
 
 HIGH_WATER, LOW_WATER = 64 * 1024, 16 * 1024
 SEND_BUFFER = 64 * 1024
@@ -40,19 +42,6 @@ MAX_REASON_BYTES = 123
 EXTENSION = "towerhall.socket"
 
 logger = logging.getLogger(__name__)
-
-
-class Listener(Protocol):
-    """Whom an attached connection tells. All calls come from the loop, so none may block."""
-
-    def received(self, data: bytes | str) -> None:
-        """A whole message, binary or text."""
-
-    def writable(self) -> None:
-        """The backlog was above `HIGH_WATER` and is below `LOW_WATER` again."""
-
-    def lost(self) -> None:
-        """The connection is over, for whatever reason. Comes once, and last."""
 
 
 class _NoQueue(asyncio.Queue[ASGIReceiveEvent]):
@@ -78,6 +67,8 @@ class RoomSocket(WebSocketsSansIOProtocol):
         self.close_timeout = CLOSE_SECONDS
         self.ended: asyncio.Future[None] = self.loop.create_future()
         """Done when the connection is over."""
+        self._aligned = True
+        """Whether all that was read so far ended at the end of a frame."""
         self._listener: Listener | None = None
         self._controls = float(CONTROLS_AT_ONCE)
         self._controls_at = self.loop.time()
@@ -133,6 +124,13 @@ class RoomSocket(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         """Gaps: a whole read is parsed before any limit acts on it, a request that cannot be parsed
         gets no answer, and frames are taken (and answered) before the handshake is."""
+        if self._aligned and self.handshake_complete:
+            small, self._aligned = small_messages(data)
+            if small is not None and not self.frames and not self.conn.eof_sent:
+                for self.curr_msg_data_type, message in small:
+                    self.frames.append(message)
+                    self.send_receive_event_to_app()
+                return
         for start in range(0, len(data), SLICE):
             if self.conn.eof_sent:
                 self._late_bytes += len(data) - start

@@ -162,7 +162,7 @@ class Follower:
             not_before_ms=not_before_ms,
             due_in_ms=None if old_decision else ahead.ms + BACKSTOP_MS,
             due_at_ms=room.began_ms + ahead.ms + BACKSTOP_MS if old_decision else None,
-            summary=summary(step.after.table),
+            summary=None if step.after.table is room.table else summary(step.after.table),
         )
         try:
             answer = await self._node.log.append(wanted)

@@ -1,0 +1,50 @@
+"""Most messages are small, whole, and alone in what was read: those are taken apart here, quickly.
+
+Anything else (control frames, fragments, large or malformed frames, half of one) is left to the
+parser of the WebSocket library, which knows all of RFC 6455. Only lengths are read to see where it
+will stand afterwards: as soon as a read ends inside a frame, nothing here is used again.
+"""
+
+from typing import Literal
+
+from websockets.frames import apply_mask  # type: ignore[attr-defined]
+
+_KINDS: dict[int, Literal["text", "bytes"]] = {0x81: "text", 0x82: "bytes"}
+"""First byte of a final frame without extensions."""
+MOST_BYTES = 1024
+"""What is larger is none of the many, and may be more than is allowed."""
+_MASKED = 0x80
+_IN_16_BITS, _IN_64_BITS = 126, 127
+_MASK_BYTES = 4
+
+Small = tuple[Literal["text", "bytes"], bytes]
+
+
+def small_messages(data: bytes) -> tuple[list[Small] | None, bool]:
+    """The messages in a read that begins at a frame, if there is nothing else in it; and whether
+    it ends at the end of a frame."""
+    messages: list[Small] | None = []
+    at, end = 0, len(data)
+    while at < end:
+        if at + 2 + _MASK_BYTES > end:
+            return None, False
+        length = data[at + 1] & ~_MASKED
+        start = at + 2
+        if length >= _IN_16_BITS:
+            size = 2 if length == _IN_16_BITS else 8
+            length = int.from_bytes(data[start : start + size])
+            start += size
+        if data[at + 1] & _MASKED:
+            start += _MASK_BYTES
+        else:
+            messages = None  # which the library will refuse
+        if start + length > end:
+            return None, False
+        kind = _KINDS.get(data[at])
+        if kind is None or length > MOST_BYTES:
+            messages = None
+        elif messages is not None:
+            payload = data[start : start + length]
+            messages.append((kind, apply_mask(payload, data[start - _MASK_BYTES : start])))
+        at = start + length
+    return messages, True
