@@ -43,6 +43,8 @@ logger = logging.getLogger(__name__)
 
 GO_WITHIN_MS: Final = 2_000
 GC_THRESHOLDS: Final = (50_000, 20, 1_000)
+"""Nearly all that a move leaves behind is freed by counting. Looking for cycles as often as Python
+does by default cost 17 % of the CPU, and never looking cost no less than this."""
 ENGINE_RETRY_SECONDS: Final = 1.0
 HANDLED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 

@@ -283,6 +283,8 @@ class RoomActor:
         """Set the timer to what is due next: at once for the node that appended last."""
         self._disarm()
         if ms is None:
+            if self._appended_last and self._follower.ahead.ms > FAR_MS:
+                return
             ms = self._follower.deadline_ms - self._follower.now_ms()
             if ms > FAR_MS:
                 return
