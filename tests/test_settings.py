@@ -77,6 +77,7 @@ def test_everything_can_be_set() -> None:
         "limit_hello_seconds": ("2", 2.0),
         "limit_commands": ("30/s burst 60", Rate(30, 60)),
         "limit_chat": ("6/min", Rate(0.1, 6)),
+        "limit_history": ("5/s", Rate(5, 5)),
         "limit_bad_messages": ("2/s burst 3", Rate(2, 3)),
         "limit_sockets_per_ip": ("100000", 100_000),
         "limit_sockets_per_identity": ("1", 1),

@@ -82,6 +82,8 @@ def decode(data: bytes, limits: Limits = FROM_CLIENT) -> object:
         )
     except CodecError:
         raise
+    except msgpack.StackError:
+        raise _too_deep() from None
     except (ValueError, OverflowError, msgpack.UnpackException) as error:
         # msgpack names a broken limit, bad UTF-8, a truncated or an overlong message all this way.
         raise _malformed(str(error) or type(error).__name__) from None

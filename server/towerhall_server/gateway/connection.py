@@ -49,6 +49,7 @@ from towerhall_server.room.view import view_class
 logger = logging.getLogger(__name__)
 
 NOBODY = Person("", "")
+MOST_ERRANDS = 4
 ORIGIN = re.compile(r"[A-Za-z0-9_-]{11}")
 
 
@@ -70,7 +71,7 @@ class Connection:
         "_actor",
         "_address",
         "_code",
-        "_errand",
+        "_errands",
         "_hall",
         "_hello_timer",
         "_outbox",
@@ -94,8 +95,8 @@ class Connection:
         self._session = Session(hall.limits, hall.codec, text=text)
         self._outbox = Outbox(socket, text, self._resync, self._too_slow)
         self._actor: RoomActor | None = None
-        self._errand: asyncio.Task[None] | None = None
-        """What takes more than one step, one at a time: entering, history, chat."""
+        self._errands: set[asyncio.Task[None]] = set()
+        """What takes more than one step: entering, history, chat."""
         loop = asyncio.get_running_loop()
         self._hello_timer: asyncio.TimerHandle | None = loop.call_later(
             hall.limits.hello_seconds, self._hello_late
@@ -156,8 +157,8 @@ class Connection:
         self._session.state = "over"
         if self._hello_timer is not None:
             self._hello_timer.cancel()
-        if self._errand is not None:
-            self._errand.cancel()
+        for errand in self._errands:
+            errand.cancel()
         if self._actor is not None:
             self._actor.leave(self)
         if self.person is not NOBODY:
@@ -231,11 +232,13 @@ class Connection:
     # Errands
 
     def _begin(self, errand: Coroutine[Any, Any, None]) -> None:
-        if self._errand is not None and not self._errand.done():
+        if len(self._errands) >= MOST_ERRANDS:
             errand.close()
             self._tell(error("too_many", retry_ms=100))
             return
-        self._errand = asyncio.create_task(self._guarded(errand))
+        task = asyncio.create_task(self._guarded(errand))
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
 
     async def _guarded(self, errand: Coroutine[Any, Any, None]) -> None:
         try:

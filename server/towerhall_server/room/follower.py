@@ -166,7 +166,8 @@ class Follower:
         )
         try:
             answer = await self._node.log.append(wanted)
-        except StoreError:
+        except StoreError as error:
+            self._pause(error)
             answer = await self._until_known(wanted)
         if isinstance(answer, Appended):
             entry = Entry(seq, commit_id, chain, blob, answer.stamps)
@@ -266,16 +267,17 @@ class Follower:
             try:
                 reply = await ask()
             except StoreError as error:
-                if not self.paused:
-                    logger.warning("room %s is paused: %s", self.code, error)
-                    self._pause(True)
+                self._pause(error)
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, LONGEST_WAIT_SECONDS)
             else:
                 if self.paused:
-                    self._pause(False)
+                    self.paused = False
+                    self.audience.tell(ServerPaused(False))
                 return reply
 
-    def _pause(self, paused: bool) -> None:
-        self.paused = paused
-        self.audience.tell(ServerPaused(paused))
+    def _pause(self, error: StoreError) -> None:
+        if not self.paused:
+            logger.warning("room %s is paused: %s", self.code, error)
+            self.paused = True
+            self.audience.tell(ServerPaused(True))

@@ -145,7 +145,9 @@ def _named_seat(table: Table, body: Mapping[str, Any], rule: str) -> int | Rejec
     seat = body.get("seat")
     if seat is None:
         return None
-    if type(seat) is not int or not 0 <= seat < len(table.seats):
+    if type(seat) is not int:
+        return Rejected("bad_command", rule, {"detail": "seat is a whole number"})
+    if not 0 <= seat < len(table.seats):
         return Rejected("no_such_seat", rule, {"last": len(table.seats) - 1})
     return seat
 
