@@ -71,13 +71,14 @@ def test_reading_some_and_following_the_rest_is_reading_all(
     assert replica.room == pure.room
 
 
-def test_a_long_log_is_read_in_any_portions() -> None:
+def test_a_log_of_any_length_is_read_as_if_followed_entry_by_entry() -> None:
     pure = whole_room("five_towers", LONG)
-    for size in (1, 7, RECENT, TAIL, pure.seq):
-        replica = Replica(GAMES, SECRET)
-        for start in range(0, pure.seq, size):
-            replica.load(pure.entries[start : start + size])
-        same(replica, loaded(pure))
+    followed = Replica(GAMES, SECRET)
+    followed.load(pure.entries[:1])
+    for length, entry in enumerate(pure.entries[1:], start=2):
+        followed.follow(entry)
+        same(followed, loaded(pure, length))
+        assert followed.room == loaded(pure, length).room == pure.rooms[length - 1]
 
 
 def test_whoever_took_the_step_itself_is_where_the_others_are() -> None:

@@ -6,7 +6,7 @@ serve whoever was away for a short while.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -17,7 +17,7 @@ from towerhall_server.eventlog.entry import MARK_BYTES, START, Entry, Point, mar
 from towerhall_server.game import AnyGame
 from towerhall_server.room.events import Commit, RoomCreated, decode_commit
 from towerhall_server.room.prepared import Prepared
-from towerhall_server.room.state import Room, create, entered, fold
+from towerhall_server.room.state import Room, create, decides, entered, fold, remembered
 from towerhall_server.room.view import NOTHING, base_of, frame, view
 
 RECENT: Final = 40
@@ -60,6 +60,27 @@ def follow(
     return Change(before if entry.seq > 1 else None, after, commit, entry.seq, short)
 
 
+def _outcome(room: Room, entries: Sequence[Entry]) -> Room:
+    """The room after entries that nobody will ask about one by one."""
+    decided: Entry | None = None
+    commands = dict(room.commands)
+    for entry in entries:
+        commit = decode_commit(entry.blob, room.rules)
+        before, room = room, fold(room, commit)
+        if decides(before, room):
+            decided = entry
+        cause = commit.cause
+        if cause.n:
+            commands[cause.sender] = remembered(commands, cause, entry.seq)
+    if entries:
+        served_ms = entries[-1].stamps.served_ms
+        room = msgspec.structs.replace(room, commands=commands, served_ms=served_ms)
+    if decided is not None:
+        tag, began_ms = mark(decided.chain), decided.stamps.served_ms
+        room = msgspec.structs.replace(room, tag=tag, began_ms=began_ms)
+    return room
+
+
 def frame_of(change: Change, old: Document, new: Document) -> Prepared:
     """A change as viewers get it."""
     made = frame(change.after.rules, change.commit, change.seq, change.mark, old, new)
@@ -85,14 +106,23 @@ class Replica:
             raise ValueError("nothing of the log has been read")
         return self._room
 
-    def load(self, entries: Iterable[Entry]) -> None:
-        """Read a log from its beginning, without anybody watching."""
-        cold_from: deque[tuple[Room | None, Entry]] = deque(maxlen=RECENT)
-        for entry in entries:
-            cold_from.append((self._room, entry))
-            self.take(entry, follow(self._games, self._secret, self._room, entry).after)
-        if cold_from:
-            self._cold = (cold_from[0][0], tuple(entry for _, entry in cold_from))
+    def load(self, entries: Sequence[Entry]) -> None:
+        """Read a log from its beginning, without anybody watching.
+
+        Of what is long past only the outcome matters. The newest entries are followed one by one,
+        and the room before them is kept, from which their frames can be made when they are wanted.
+        """
+        if not entries:
+            return
+        recent = max(len(entries) - RECENT, 1)
+        first = follow(self._games, self._secret, None, entries[0])
+        room = _outcome(first.after, entries[1:recent])
+        self._marks += b"".join([entry.chain[:MARK_BYTES] for entry in entries[:recent]])
+        self.tail.extend(entries[:recent])
+        self._room, self.point = room, entries[recent - 1].point
+        self._cold = (None, tuple(entries)) if recent == 1 else (room, tuple(entries[recent:]))
+        for entry in entries[recent:]:
+            self.follow(entry)
 
     def follow(self, entry: Entry) -> Change:
         """Take in the next entry, which somebody has appended."""

@@ -170,8 +170,7 @@ def entered(before: Room, after: Room, cause: Cause, seq: int, mark: str, served
     """The folded room once its commit has entered the log at that place."""
     commands = before.commands
     if cause.n:
-        done = (*commands.get(cause.sender, ()), cause.n, seq)
-        commands = {**commands, cause.sender: done[-2 * MOST_PAIRS :]}
+        commands = {**commands, cause.sender: remembered(commands, cause, seq)}
     decided = decides(before, after)
     return Room(
         rules=after.rules,
@@ -183,6 +182,11 @@ def entered(before: Room, after: Room, cause: Cause, seq: int, mark: str, served
         served_ms=served_ms,
         commands=commands,
     )
+
+
+def remembered(commands: Mapping[str, tuple[int, ...]], cause: Cause, seq: int) -> tuple[int, ...]:
+    """What is kept of a sender's commands after one more."""
+    return (*commands.get(cause.sender, ()), cause.n, seq)[-2 * MOST_PAIRS :]
 
 
 def decides(before: Room, after: Room) -> bool:
