@@ -178,6 +178,8 @@ class _Pair:
         self._cut = cut
         self._over = over
         self._silent = 0
+        self._early: bytes | None = b""
+        """What came before there was somebody to pass it on to."""
         self.aborted = False
 
     async def connect(self, port: int) -> None:
@@ -192,11 +194,18 @@ class _Pair:
             self.abort()
             return
         waiting.resume_reading()
+        early, self._early = self._early, None
+        if early:
+            self.carry("up", early)
         if self._cut is not None and not (self._cut.after or self._cut.frame):
             self.drop(self._cut)
 
     def carry(self, way: Way, data: bytes) -> None:
         if self._traffic.cut is not None:
+            return
+        if way == "up" and self._early is not None:
+            # Python 3.11.2 reads on although it was told to pause.
+            self._early += data
             return
         passed = self._traffic.of(way)
         limit = self._limit(way, bytes(passed) + data)
