@@ -64,4 +64,8 @@ def base64url(data: bytes) -> str:
 
 def from_base64url(text: str) -> bytes:
     """The bytes that such a text stands for. `ValueError` if it stands for none."""
-    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    # The decoder would also take padding, another alphabet and bits to spare.
+    if base64url(data) != text:
+        raise ValueError("not base64url")
+    return data

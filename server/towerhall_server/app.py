@@ -2,7 +2,7 @@
 
 `serve` runs until it is told to stop. Stopping is an order of events, because uvicorn would cut
 connections before the application hears of it: not ready any more, no new rooms, clients told to
-go elsewhere, each room's step in flight finished, connections closed, store left, engine ended.
+go elsewhere, rooms ended, connections closed, appends under way awaited, store left, engine ended.
 """
 
 import asyncio

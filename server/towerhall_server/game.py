@@ -59,6 +59,11 @@ def rank(scores: tuple[int, ...]) -> Result:
     return Result(scores, tuple(1 + sum(other > score for other in scores) for score in scores))
 
 
+def event_name(kind: str) -> str:
+    """How an event is called in logs and on the wire: `BidMade` is `bid_made`."""
+    return "".join("_" + letter.lower() if letter.isupper() else letter for letter in kind)[1:]
+
+
 State = TypeVar("State")
 Event = TypeVar("Event")
 Bot: TypeAlias = Callable[[Document, tuple[Offer, ...], bytes], dict[str, object]]

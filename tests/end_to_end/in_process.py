@@ -17,6 +17,7 @@ import msgspec
 import pytest
 
 from towerhall_protocol.codec import FROM_SERVER, decode
+from towerhall_protocol.commands import base64url
 from towerhall_protocol.fairness import NONCE_BYTES, SECRET_BYTES, UID_BYTES, nonce_hash
 from towerhall_protocol.messages import (
     ClientCommand,
@@ -48,7 +49,7 @@ from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of, say
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.core import Plan
-from towerhall_server.room.events import Settings, base64url, encode_commit
+from towerhall_server.room.events import Settings, encode_commit
 from towerhall_server.room.follower import Follower, Node
 from towerhall_server.room.history import page
 from towerhall_server.room.inbox import Command, Join, TimeIsUp

@@ -19,6 +19,7 @@ from tests.games import dice_duel as duel
 from tests.games.dice_duel import GAME as DICE_DUEL
 from tests.games.lawbook import copied
 from towerhall_protocol.codec import FROM_SERVER, decode
+from towerhall_protocol.commands import base64url
 from towerhall_protocol.fairness import UID_BYTES, nonce_hash
 from towerhall_protocol.merge_patch import apply
 from towerhall_protocol.messages import (
@@ -42,7 +43,6 @@ from towerhall_server.room.events import (
     Commit,
     Settings,
     TimedOut,
-    base64url,
     encode_commit,
 )
 from towerhall_server.room.prepared import Prepared

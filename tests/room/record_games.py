@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from tests.games.dice_duel import GAME as DICE_DUEL
+from towerhall_protocol.commands import base64url
 from towerhall_protocol.fairness import NONCE_BYTES, SECRET_BYTES, UID_BYTES, nonce_hash
 from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, Point, Stamps, link, mark
 from towerhall_server.game import LEVELS, AnyGame, Rejected, Seat
@@ -22,7 +23,6 @@ from towerhall_server.room.events import (
     Cause,
     Commit,
     Settings,
-    base64url,
     decode_commit,
     encode_commit,
 )

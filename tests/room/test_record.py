@@ -26,6 +26,7 @@ from tests.room.record_games import (
     seat_everybody,
     told,
 )
+from towerhall_protocol.commands import from_base64url
 from towerhall_protocol.fairness import (
     NO_NONCE,
     Act,
@@ -41,7 +42,6 @@ from towerhall_server.game import Seat
 from towerhall_server.room import core
 from towerhall_server.room.events import decode_commit
 from towerhall_server.room.record import RecordNotReadyError, keep_record, make_record, record_of
-from towerhall_server.room.record_shape import unpacked
 from towerhall_server.room.verify import verify
 from towerhall_server.room.view import view
 
@@ -134,8 +134,8 @@ def test_the_head_tells_the_room_and_how_it_ended(story: Story) -> None:
 
 def test_the_proof_leads_from_secret_and_nonces_to_the_seed(story: Story) -> None:
     document = content(record_of_story(story))
-    proof, uid = document["proof"], unpacked(document["uid"])
-    assert unpacked(proof["commitment"]) == commitment(uid, unpacked(proof["secret"]))
+    proof, uid = document["proof"], from_base64url(document["uid"])
+    assert from_base64url(proof["commitment"]) == commitment(uid, from_base64url(proof["secret"]))
     *cancelled, dealt = proof["deals"]
     assert [one["outcome"] for one in cancelled] == ["cancelled"] * story.cancelled
     assert all(one["unseated"] == [story.sealed[-1]] for one in cancelled)
@@ -143,12 +143,16 @@ def test_the_proof_leads_from_secret_and_nonces_to_the_seed(story: Story) -> Non
         assert one["deal"] == number
         for hand in one["seats"]:
             if "nonce" in hand:
-                assert unpacked(hand["nonce_hash"]) == nonce_hash(uid, unpacked(hand["nonce"]))
+                assert from_base64url(hand["nonce_hash"]) == nonce_hash(
+                    uid, from_base64url(hand["nonce"])
+                )
     took_part = [seat for seat, hand in enumerate(dealt["seats"]) if "nonce" in hand]
     assert tuple(took_part) == story.sealed
-    nonces = [unpacked(hand["nonce"]) if "nonce" in hand else NO_NONCE for hand in dealt["seats"]]
-    seed = game_seed(unpacked(proof["secret"]), uid, dealt["deal"], nonces)
-    assert unpacked(dealt["seed"]) == seed
+    nonces = [
+        from_base64url(hand["nonce"]) if "nonce" in hand else NO_NONCE for hand in dealt["seats"]
+    ]
+    seed = game_seed(from_base64url(proof["secret"]), uid, dealt["deal"], nonces)
+    assert from_base64url(dealt["seed"]) == seed
 
 
 def test_the_draws_can_be_made_again_from_the_seed_alone(story: Story) -> None:
@@ -157,7 +161,7 @@ def test_the_draws_can_be_made_again_from_the_seed_alone(story: Story) -> None:
     assert document["draws"]
     for number, act, kind, given, result in document["draws"]:
         assert number == dealt["deal"]
-        again = Act(unpacked(dealt["seed"]), act)
+        again = Act(from_base64url(dealt["seed"]), act)
         if kind == "shuffle":
             assert given == sorted(given)
             assert again.shuffle(given) == result

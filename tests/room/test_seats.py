@@ -16,6 +16,7 @@ from tests.room.pure_rooms import (
     open_nonce,
     sealed_nonce,
 )
+from towerhall_protocol.commands import base64url
 from towerhall_protocol.fairness import nonce_hash
 from towerhall_server.game import LEVELS, Rejected
 from towerhall_server.room.events import (
@@ -28,7 +29,6 @@ from towerhall_server.room.events import (
     Sealed,
     SeatLeft,
     SeatReady,
-    base64url,
 )
 from towerhall_server.room.state import Holder
 

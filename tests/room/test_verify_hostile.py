@@ -20,6 +20,7 @@ from tests.room.record_games import (
     told,
     written,
 )
+from towerhall_protocol.commands import base64url
 from towerhall_server.room.events import (
     Cause,
     Commit,
@@ -27,7 +28,6 @@ from towerhall_server.room.events import (
     PersonSat,
     RoomCreated,
     TimedOut,
-    base64url,
 )
 from towerhall_server.room.findings import KINDS
 from towerhall_server.room.verify import verify

@@ -29,6 +29,7 @@ from tests.room.record_games import (
     told,
     written,
 )
+from towerhall_protocol.commands import base64url
 from towerhall_server.eventlog.entry import Entry, Stamps
 from towerhall_server.game import Seat
 from towerhall_server.games.five_towers.events import BidMade, RoundStarted
@@ -42,7 +43,6 @@ from towerhall_server.room.events import (
     RoomClosed,
     SecretRevealed,
     TimedOut,
-    base64url,
     encode_commit,
 )
 from towerhall_server.room.findings import KINDS

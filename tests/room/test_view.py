@@ -30,6 +30,7 @@ from tests.room.pure_rooms import (
     whole_room,
 )
 from towerhall_protocol.codec import canonical
+from towerhall_protocol.commands import base64url
 from towerhall_protocol.fairness import commitment
 from towerhall_protocol.merge_patch import apply
 from towerhall_server.game import AnyGame, Seat
@@ -42,7 +43,6 @@ from towerhall_server.room.events import (
     RoomCreated,
     RoomEvent,
     Sealed,
-    base64url,
     decode_commit,
     facts,
 )

@@ -21,6 +21,7 @@ from tests.room.pure_rooms import (
     whole_room,
 )
 from towerhall_protocol.codec import canonical
+from towerhall_protocol.commands import base64url
 from towerhall_protocol.level import LEVEL
 from towerhall_protocol.messages import (
     Arrival,
@@ -34,7 +35,6 @@ from towerhall_protocol.messages import (
 from towerhall_server.eventlog.entry import START, Point, mark
 from towerhall_server.eventlog.log import Behind, EventLog, Following, Forked, Reading
 from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.events import base64url
 from towerhall_server.room.follower import Follower, Node
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import RECENT, Replica

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from towerhall_protocol.commands import base64url
 from towerhall_protocol.level import JSON, LEVEL, OLDEST_LEVEL, SUBPROTOCOLS
 from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.game import LEVELS, AnyGame, Rejected, option_fields, read_options
@@ -28,7 +29,7 @@ from towerhall_server.gateway.tokens import Identity, TokenProblem, new_identity
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.core import Plan
 from towerhall_server.room.directory import PoisonedRoomError, is_code
-from towerhall_server.room.events import Settings, base64url
+from towerhall_server.room.events import Settings
 from towerhall_server.room.gate import key_hash, may_enter, opens
 from towerhall_server.room.record import RecordNotReadyError, record_of
 from towerhall_server.room.record_shape import key_hash_of

@@ -60,10 +60,9 @@ def error(code: str, **params: int | str) -> ServerError:
 class Session:
     """What one connection has said so far, as far as it matters."""
 
-    __slots__ = ("_bad", "_chats", "_codec", "_commands", "_histories", "_limits", "_text", "state")
+    __slots__ = ("_bad", "_chats", "_codec", "_commands", "_histories", "_text", "state")
 
     def __init__(self, limits: Limits, codec: CodecLimits, *, text: bool) -> None:
-        self._limits = limits
         self._codec = codec
         self._text = text
         self._commands = limits.commands.bucket()

@@ -13,7 +13,7 @@ shown or acknowledged before it is in the log, and the log decides who comes fir
 - **no answer**: nobody knows. The same bytes are sent again until somebody does, and meanwhile the
   room is shown as paused; a command whose fate is unknown is never called refused.
 
-A log may also be found shorter than the replica: then the store has lost its tail, and `Healer`
+A log may also be found shorter than the replica: then the store has lost its tail, and `healing`
 puts it back, or the audience is told how much is lost.
 
 How a room is read, healed and kept in step is in `follower`; what may happen is in `core`.
@@ -45,7 +45,6 @@ from towerhall_server.room.welcome import resync, welcome
 
 logger = logging.getLogger(__name__)
 
-COMMIT_ID_BYTES: Final = 16
 ENTROPY_BYTES: Final = 32
 NEAR_MS: Final = 60_000
 """A room is kept in memory for what is due so soon."""
@@ -102,7 +101,8 @@ class RoomActor:
         self._follower.audience.remove(viewer)
 
     async def stop(self, reason: str) -> None:
-        """Finish the step that is under way, then send everybody away."""
+        """End at once and send everybody away. A commit under way still gets to the log; whoever
+        asked for it learns of it after coming back."""
         self._disarm()
         self._task.cancel()
         await asyncio.wait((self._task,))
@@ -178,7 +178,7 @@ class RoomActor:
                     self._others_appended()
                     continue
                 return self._reject(item, step)
-            match await self._commit(step, cause):
+            match await self._commit(step):
                 case Appended():
                     viewer.unanswered.discard(asked.n)
                     return None
@@ -256,16 +256,9 @@ class RoomActor:
 
     # The log
 
-    async def _commit(
-        self, step: Step, cause: Cause | None = None, *, not_before_ms: int | None = None
-    ) -> Answer:
+    async def _commit(self, step: Step, *, not_before_ms: int | None = None) -> Answer:
         """Try to append a step; show it once it is in the log."""
-        answer = await self._follower.append(
-            step,
-            sender=cause.sender if cause else "",
-            n=cause.n if cause else 0,
-            not_before_ms=not_before_ms,
-        )
+        answer = await self._follower.append(step, not_before_ms=not_before_ms)
         if isinstance(answer, Gone):
             raise RoomGoneError
         if isinstance(answer, Appended):

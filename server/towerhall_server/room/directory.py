@@ -15,7 +15,7 @@ from typing import Final
 from towerhall_protocol.fairness import SECRET_BYTES, UID_BYTES
 from towerhall_protocol.messages import ServerGo
 from towerhall_server.eventlog.batch import StoreError
-from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, link
+from towerhall_server.eventlog.entry import START, Entry, link
 from towerhall_server.eventlog.log import Append, Appended
 from towerhall_server.eventlog.wakes import Missed, Said, Wake, Woken
 from towerhall_server.room import core
@@ -95,7 +95,7 @@ class Directory:
         return await asyncio.shield(task)
 
     async def close(self, reason: str) -> None:
-        """Let every room finish its step, and send everybody away."""
+        """End every room, and send everybody away."""
         await asyncio.gather(*(actor.stop(reason) for actor in self._actors.values()))
         self._actors.clear()
 
@@ -180,7 +180,7 @@ class Directory:
 
     async def _found(self, plan: Plan, code: str, uid: bytes, secret: bytes) -> RoomActor | None:
         step = core.found(plan, code, uid, secret)
-        blob, commit_id = encode_commit(step.commit), os.urandom(COMMIT_ID_BYTES)
+        blob, commit_id = encode_commit(step.commit), self._node.commit_ids.new()
         chain = link(START, commit_id, blob)
         answer = await self._node.log.append(
             Append(

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from towerhall_protocol.commands import base64url as base64url
-from towerhall_server.game import AnyGame
+from towerhall_protocol.commands import base64url
+from towerhall_server.game import AnyGame, event_name
 
 
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -44,11 +44,7 @@ class Cause(msgspec.Struct, frozen=True, array_like=True, gc=False):
 THE_ROOM = Cause()
 
 
-def _snake_case(name: str) -> str:
-    return "".join("_" + letter.lower() if letter.isupper() else letter for letter in name)[1:]
-
-
-class _Event(msgspec.Struct, frozen=True, array_like=True, tag=_snake_case):
+class _Event(msgspec.Struct, frozen=True, array_like=True, tag=event_name):
     pass
 
 
@@ -170,7 +166,7 @@ PUBLIC_FIELDS: dict[type[RoomEvent], tuple[str, ...]] = {
 }
 """The allow-list: a field that is not named here reaches nobody."""
 
-_NAMES = {kind: _snake_case(kind.__name__) for kind in PUBLIC_FIELDS}
+_NAMES = {kind: event_name(kind.__name__) for kind in PUBLIC_FIELDS}
 
 
 def facts(event: RoomEvent) -> tuple[object, ...]:

@@ -14,7 +14,7 @@ import msgspec
 
 from towerhall_protocol.messages import ServerPaused
 from towerhall_server.eventlog.batch import StoreError
-from towerhall_server.eventlog.entry import START, CommitIds, Entry, link, mark
+from towerhall_server.eventlog.entry import CommitIds, Entry, link, mark
 from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.eventlog.log import (
     Answer,
@@ -35,6 +35,7 @@ from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.core import Due, Step
 from towerhall_server.room.events import encode_commit
 from towerhall_server.room.healing import healing
+from towerhall_server.room.reading import whole_log
 from towerhall_server.room.record import keep_record
 from towerhall_server.room.replica import Change, Replica
 from towerhall_server.room.state import Room, decides, entered
@@ -49,8 +50,6 @@ BACKSTOP_MS: Final = 3_000
 """A sleeping room is woken this much after its deadline, which a live actor meets by itself."""
 FIRST_WAIT_SECONDS: Final = 0.05
 LONGEST_WAIT_SECONDS: Final = 1.0
-READINGS: Final = 5
-"""A log that changes under so many readings does so by more than bad luck."""
 
 
 class RoomGoneError(Exception):
@@ -81,21 +80,12 @@ async def load(node: Node, code: str) -> Replica | None:
     secret = await node.log.secret(code)
     if secret is None:
         return None
-    for _ in range(READINGS):
-        entries, more = list[Entry](), True
-        while more:
-            reading = await node.log.read(code, entries[-1].point if entries else START)
-            if isinstance(reading, Gone):
-                return None
-            if not isinstance(reading, Following):
-                break
-            entries += reading.entries
-            more = reading.more
-        else:
-            replica = Replica(node.games, secret)
-            replica.load(entries)
-            return replica
-    raise ValueError(f"the log of {code} does not hold together")
+    entries = await whole_log(node.log, code)
+    if not entries:
+        return None
+    replica = Replica(node.games, secret)
+    replica.load(entries)
+    return replica
 
 
 class Follower:
@@ -139,11 +129,9 @@ class Follower:
         text = f"{self._node.name}/{self.code}/{self.replica.point.seq}"
         return blake2b(text.encode(), digest_size=1).digest()[0] % ranks
 
-    async def append(
-        self, step: Step, *, sender: str = "", n: int = 0, not_before_ms: int | None = None
-    ) -> Answer:
+    async def append(self, step: Step, *, not_before_ms: int | None = None) -> Answer:
         """Try to put a step into the log; if it got there, take it in and show it."""
-        before, room = self.replica.point, self.room
+        before, room, cause = self.replica.point, self.room, step.commit.cause
         blob, commit_id = encode_commit(step.commit), self._node.commit_ids.new()
         chain = link(before, commit_id, blob)
         seq, short = before.seq + 1, mark(chain)
@@ -157,8 +145,8 @@ class Follower:
             chain=chain,
             blob=blob,
             ttl_ms=TTL_MS,
-            origin=sender,
-            n=n,
+            origin=cause.sender,
+            n=cause.n,
             not_before_ms=not_before_ms,
             due_in_ms=None if old_decision else ahead.ms + BACKSTOP_MS,
             due_at_ms=room.began_ms + ahead.ms + BACKSTOP_MS if old_decision else None,
@@ -171,7 +159,7 @@ class Follower:
             answer = await self._until_known(wanted)
         if isinstance(answer, Appended):
             entry = Entry(seq, commit_id, chain, blob, answer.stamps)
-            after = entered(room, step.after, step.commit.cause, seq, short, entry.stamps.served_ms)
+            after = entered(room, step.after, cause, seq, short, entry.stamps.served_ms)
             self.replica.take(entry, after)
             self._ahead = (after, ahead)
             self.audience.show(self.replica, Change(room, after, step.commit, seq, short))

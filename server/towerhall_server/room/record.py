@@ -8,16 +8,14 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from towerhall_server.eventlog.entry import START, Entry
-from towerhall_server.eventlog.log import EventLog, Following, Gone
+from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import AnyGame
+from towerhall_server.room.reading import whole_log
 from towerhall_server.room.telling import RecordNotReadyError, make_record
 
 __all__ = ["RecordNotReadyError", "keep_record", "make_record", "record_of"]
 
 DAY_MS: Final = 24 * 3_600_000
-READINGS: Final = 5
-"""A log that changes under so many readings does so by more than bad luck."""
 
 
 async def keep_record(
@@ -42,26 +40,8 @@ async def record_of(log: EventLog, code: str, games: Mapping[str, AnyGame]) -> b
 
 
 async def _made(log: EventLog, code: str, games: Mapping[str, AnyGame]) -> bytes | None:
-    secret, entries = await log.secret(code), await _whole(log, code)
+    secret, entries = await log.secret(code), await whole_log(log, code)
     if secret is None or not entries:
         return None
     # Long games are decided again move by move: not on the loop.
     return await asyncio.to_thread(make_record, games, secret, entries)
-
-
-async def _whole(log: EventLog, code: str) -> tuple[Entry, ...]:
-    """All entries of a log, with their links checked; none if it is gone."""
-    for _ in range(READINGS):
-        entries: list[Entry] = []
-        more = True
-        while more:
-            reading = await log.read(code, entries[-1].point if entries else START)
-            if isinstance(reading, Gone):
-                return ()
-            if not isinstance(reading, Following):
-                break
-            entries += reading.entries
-            more = reading.more
-        else:
-            return tuple(entries)
-    raise ValueError(f"the log of {code} does not hold together")

@@ -4,17 +4,17 @@ Bytes are base64url text without padding. What a reader gets from here has the r
 nothing more: whether it is true is for `verify`. Any input gives a record or a `RecordError`.
 """
 
-from base64 import urlsafe_b64decode
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from towerhall_protocol.codec import CodecError, Limits, decode_json
+from towerhall_protocol.commands import base64url, from_base64url
 from towerhall_protocol.fairness import NONCE_BYTES, SECRET_BYTES, UID_BYTES
 from towerhall_protocol.merge_patch import same
 from towerhall_server.eventlog.entry import CHAIN_BYTES, COMMIT_ID_BYTES, Entry, Stamps
 from towerhall_server.game import Result
-from towerhall_server.room.events import RoomCreated, base64url, decode_commit
+from towerhall_server.room.events import RoomCreated, decode_commit
 from towerhall_server.room.seats import HASH_BYTES
 
 FORMAT: Final = 1
@@ -120,7 +120,9 @@ def write(record: Record) -> bytes:
 
 def key_hash_of(data: bytes) -> bytes:
     """Of the key that guards a kept record, as it guarded the room; nothing if it was public."""
-    first = decode_commit(unpacked(msgspec.json.decode(data, type=_Commits).commits[0].blob), None)
+    first = decode_commit(
+        from_base64url(msgspec.json.decode(data, type=_Commits).commits[0].blob), None
+    )
     created = first.room[0]
     return created.key_hash if isinstance(created, RoomCreated) else b""
 
@@ -160,9 +162,9 @@ def entries_of(record: Record) -> tuple[Entry, ...]:
     return tuple(
         Entry(
             row.seq,
-            unpacked(row.commit_id),
-            unpacked(row.chain),
-            unpacked(row.blob),
+            from_base64url(row.commit_id),
+            from_base64url(row.chain),
+            from_base64url(row.blob),
             Stamps(row.wall_ms, row.served_ms),
         )
         for row in record.commits
@@ -181,15 +183,6 @@ def rows_of(entries: tuple[Entry, ...]) -> tuple[Row, ...]:
         )
         for entry in entries
     )
-
-
-def unpacked(text: str) -> bytes:
-    """The bytes of base64url text; `ValueError` if it is no such text."""
-    data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    # Several texts decode to the same bytes. One of them is the text of these bytes.
-    if base64url(data) != text:
-        raise ValueError("not base64url")
-    return data
 
 
 def _check_bytes(record: Record) -> None:
@@ -219,7 +212,7 @@ def _check_bytes(record: Record) -> None:
 
 def _sized(where: str, text: str, size: int | None = None) -> None:
     try:
-        data = unpacked(text)
+        data = from_base64url(text)
     except ValueError:
         raise RecordError("unreadable", where, "it is not base64url") from None
     if size is not None and len(data) != size:

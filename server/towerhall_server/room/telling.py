@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from towerhall_protocol.commands import base64url
 from towerhall_protocol.document import Document
 from towerhall_protocol.fairness import NO_NONCE, Draw, game_seed, witnessed
 from towerhall_server.eventlog.entry import Entry, link, mark
@@ -20,7 +21,6 @@ from towerhall_server.room.events import (
     NonceOpened,
     RoomEvent,
     Sealed,
-    base64url,
     decode_commit,
     encode_commit,
 )

@@ -17,11 +17,12 @@ from typing import Any, TypeAlias
 import msgspec
 
 from towerhall_protocol.codec import encode
+from towerhall_protocol.commands import base64url, from_base64url
 from towerhall_protocol.fairness import commitment, nonce_hash, witnessed
 from towerhall_protocol.merge_patch import same
 from towerhall_server.eventlog.entry import START, Entry, link, mark
 from towerhall_server.game import AnyGame
-from towerhall_server.room.events import Commit, RoomCreated, base64url, decode_commit
+from towerhall_server.room.events import Commit, RoomCreated, decode_commit
 from towerhall_server.room.findings import Finding, Findings
 from towerhall_server.room.record_shape import (
     Record,
@@ -29,7 +30,6 @@ from towerhall_server.room.record_shape import (
     as_read,
     entries_of,
     read,
-    unpacked,
 )
 from towerhall_server.room.redecide import Again, UndecidedError, decide_again, decide_first
 from towerhall_server.room.replica import UnknownRulesError
@@ -97,7 +97,7 @@ def check(data: bytes, games: Mapping[str, AnyGame], passing: Passing = iter) ->
     _check_chain(record, entries, found)
     _check_times(entries, found)
     _check_secrets(record, entries[0], found)
-    retold = _Retold(games, unpacked(record.proof.secret))
+    retold = _Retold(games, from_base64url(record.proof.secret))
     finished = retold.tell_all(passing(entries), found)
     _compare(record, entries, retold.telling, found, finished=finished)
     return Report(found.all(), _summary(record, retold))
@@ -131,14 +131,15 @@ def _check_times(entries: tuple[Entry, ...], found: Findings) -> None:
 
 
 def _check_secrets(record: Record, first: Entry, found: Findings) -> None:
-    uid, proof = unpacked(record.uid), record.proof
-    if not _is_committed(first, uid, unpacked(proof.commitment)):
+    uid, proof = from_base64url(record.uid), record.proof
+    if not _is_committed(first, uid, from_base64url(proof.commitment)):
         found.add("commitment", "commit 1", "the commitment of the proof was not made there")
-    if commitment(uid, unpacked(proof.secret)) != unpacked(proof.commitment):
+    if commitment(uid, from_base64url(proof.secret)) != from_base64url(proof.commitment):
         found.add("commitment", "the proof", "the secret does not give the commitment")
     for deal in proof.deals:
         for seat, hand in enumerate(deal.seats):
-            if hand.nonce and nonce_hash(uid, unpacked(hand.nonce)) != unpacked(hand.nonce_hash):
+            nonce, shown = from_base64url(hand.nonce), from_base64url(hand.nonce_hash)
+            if nonce and nonce_hash(uid, nonce) != shown:
                 found.add(
                     "nonce", f"deal {deal.deal}, seat {seat}", "the nonce does not give its hash"
                 )
@@ -262,7 +263,7 @@ def _summary(record: Record, retold: _Retold) -> Summary:
         game=record.game,
         version=record.version,
         seats=len(record.seats),
-        mark=mark(unpacked(record.chain)),
+        mark=mark(from_base64url(record.chain)),
         commits=len(record.commits),
         decided=retold.actors.total(),
         actors=dict(retold.actors),

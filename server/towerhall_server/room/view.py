@@ -8,11 +8,12 @@ from typing import Any, Final
 
 import msgspec
 
+from towerhall_protocol.commands import base64url
 from towerhall_protocol.document import Document
 from towerhall_protocol.merge_patch import diff
 from towerhall_protocol.messages import ServerFrame
 from towerhall_server.game import AnyGame, Seat, Viewer, kept
-from towerhall_server.room.events import Commit, base64url, facts
+from towerhall_server.room.events import Commit, facts
 from towerhall_server.room.state import Holder, Room, Table
 
 VIEW_VERSION: Final = 1

@@ -42,16 +42,12 @@ async def welcome(follower: Follower, viewer: Viewer, cursor: Cursor | None) -> 
         else:
             lost = max(1, cursor.seq - replica.point.seq)
     snapshot = Prepared(_arrival(follower, viewer, here, name, lost=lost))
+    messages = [snapshot]
     if cursor is not None and frames is not None:
-        resumed = Prepared(_arrival(follower, viewer, cursor, None))
-        if resumed.size + sum(frame.size for frame in frames) <= snapshot.size:
-            viewer.send(resumed)
-            for frame in frames:
-                viewer.send(frame)
-        else:
-            viewer.send(snapshot)
-    else:
-        viewer.send(snapshot)
+        resumed = [Prepared(_arrival(follower, viewer, cursor, None)), *frames]
+        if sum(message.size for message in resumed) <= snapshot.size:
+            messages = resumed
+    viewer.send(*messages)
     if viewer.seat is not None and viewer.seat in room.to_act():
         audience.offer(room, replica.point.seq, viewer.seat)
 

@@ -9,17 +9,13 @@ from typing import TypeAlias
 
 import msgspec
 
-from towerhall_server.game import Seat
+from towerhall_server.game import Seat, event_name
 from towerhall_server.games.five_towers.cards import Card
 from towerhall_server.games.five_towers.options import Options
 from towerhall_server.games.five_towers.scoring import Score
 
 
-def _snake_case(name: str) -> str:
-    return "".join("_" + letter.lower() if letter.isupper() else letter for letter in name)[1:]
-
-
-class _Event(msgspec.Struct, frozen=True, array_like=True, tag=_snake_case, gc=False):
+class _Event(msgspec.Struct, frozen=True, array_like=True, tag=event_name, gc=False):
     pass
 
 
@@ -126,7 +122,7 @@ PUBLIC_FIELDS: dict[type[Event], tuple[str, ...]] = {
 }
 """The allow-list: a field that is not named here reaches nobody."""
 
-_NAMES = {kind: _snake_case(kind.__name__) for kind in PUBLIC_FIELDS}
+_NAMES = {kind: event_name(kind.__name__) for kind in PUBLIC_FIELDS}
 
 _ALL_PUBLIC = {kind for kind, public in PUBLIC_FIELDS.items() if public == kind.__struct_fields__}
 """Those that are told whole, which is cheap: they are written in the order of their fields."""
