@@ -92,9 +92,15 @@ class RoomActor:
             item.viewer.close(self._over)
 
     def hear(self, entry: Entry) -> None:
-        """News from the store; of its own commits a room knows already."""
+        """News from another node."""
         if not self._follower.replica.holds(entry):
             self.put(News(entry))
+
+    def doubt(self) -> None:
+        """News may have been missed. To doubt again before that was looked into adds nothing."""
+        self._follower.audience.ask_around()
+        if not self._inbox.holds(Doubt):
+            self.put(Doubt())
 
     def leave(self, viewer: Viewer) -> None:
         self._follower.audience.remove(viewer)
