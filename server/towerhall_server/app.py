@@ -35,13 +35,12 @@ from towerhall_server.gateway.routes import Routes
 from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.gateway.tokens import Tokens
 from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.directory import Directory
+from towerhall_server.room.directory import GO_WITHIN_MS, Directory
 from towerhall_server.room.follower import Node
 from towerhall_server.settings import Settings, safe_url
 
 logger = logging.getLogger(__name__)
 
-GO_WITHIN_MS: Final = 2_000
 GC_THRESHOLDS: Final = (50_000, 20, 1_000)
 """Nearly all that a move leaves behind is freed by counting. Looking for cycles as often as Python
 does by default cost 17 % of the CPU, and never looking cost no less than this."""

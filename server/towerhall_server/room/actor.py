@@ -24,9 +24,11 @@ import logging
 import os
 from typing import Any, Final
 
+from towerhall_protocol.errors import hint
 from towerhall_protocol.messages import (
     ServerAccepted,
     ServerDuplicate,
+    ServerError,
     ServerRejected,
 )
 from towerhall_server.eventlog.entry import Entry
@@ -52,6 +54,10 @@ FAR_MS: Final = 3_600_000
 GRACE_MS: Final = 400
 """How long nodes that did not append last leave it to the one that did, times their rank."""
 RANKS: Final = 4
+STORE_UNAVAILABLE: Final = Prepared(
+    ServerError("store_unavailable", {}, hint("store_unavailable", {}))
+)
+"""What a command is answered that has to wait: it is kept, and its fate will be told."""
 
 
 class RoomActor:
@@ -88,6 +94,8 @@ class RoomActor:
         """Give the room something to do. It is done in order; at the end, guests are sent away."""
         if not self._over:
             self._inbox.put(item)
+            if self._follower.paused and isinstance(item, Command):
+                item.viewer.send(STORE_UNAVAILABLE)
         elif isinstance(item, Join):
             item.viewer.close(self._over)
 

@@ -39,7 +39,10 @@ BEAT_SECONDS: Final = 1.0
 DRAIN_LOOK_SECONDS: Final = 0.05
 ASLEEP_SECONDS: Final = 60.0
 QUARANTINE_SECONDS: Final = 60.0
-NEIGHBOUR_SECONDS: Final = 5.0
+CUT_SECONDS: Final = 3.0
+"""So long nothing came from the store before this node says that it is cut off."""
+GO_WITHIN_MS: Final = 2_000
+NEIGHBOUR_SECONDS: Final = 10.0
 """A node that has not said for so long that it is there has gone."""
 
 
@@ -67,6 +70,9 @@ class Directory:
         self._poisoned: dict[str, float] = {}
         self._neighbours: dict[str, float] = {}
         """Other nodes, and when they were heard of last."""
+        self._beat_at = monotonic()
+        self.is_cut = False
+        """Whether this node alone seems to have lost the store."""
         self._waking: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
@@ -106,9 +112,7 @@ class Directory:
 
     async def drain(self, within_ms: int) -> None:
         """Ask everybody to connect elsewhere, and give them the time to."""
-        watched = [actor for actor in self._actors.values() if len(actor.follower.audience)]
-        for actor in watched:
-            actor.follower.audience.tell(ServerGo(within_ms))
+        watched = self._tell_to_go(within_ms)
         deadline = monotonic() + within_ms / 1000
         while any(len(actor.follower.audience) for actor in watched):
             if monotonic() > deadline:
@@ -124,6 +128,7 @@ class Directory:
                     self._hear(wake)
             except StoreError as error:
                 logger.warning("no news from the store: %s", error)
+                self._hear(Missed())
                 await asyncio.sleep(BEAT_SECONDS / 2)
 
     async def beat(self) -> None:
@@ -133,6 +138,10 @@ class Directory:
                 await self.beat_once()
             except StoreError as error:
                 logger.warning("no beat: %s", error)
+                self._look_for_others(error)
+            else:
+                self._beat_at = monotonic()
+                self.is_cut = False
             await asyncio.sleep(BEAT_SECONDS)
 
     async def beat_once(self) -> None:
@@ -156,6 +165,24 @@ class Directory:
         if gone:
             for actor in self._actors.values():
                 actor.follower.audience.forget(gone)
+
+    def _look_for_others(self, error: StoreError) -> None:
+        """A node that alone is cut off from the store sends its guests to those that are not.
+
+        An engine that is down refuses connections, or answers that it is not ready: then nobody
+        has it, and nobody has to move. What only stays silent may be there for others.
+        """
+        is_cut = type(error) is StoreError and monotonic() - self._beat_at >= CUT_SECONDS
+        if is_cut and not self.is_cut and self._neighbours:
+            logger.warning("cut off from the store: guests are sent to other nodes")
+            self.is_cut = True
+            self._tell_to_go(GO_WITHIN_MS)
+
+    def _tell_to_go(self, within_ms: int) -> list[RoomActor]:
+        watched = [actor for actor in self._actors.values() if len(actor.follower.audience)]
+        for actor in watched:
+            actor.follower.audience.tell(ServerGo(within_ms))
+        return watched
 
     async def _wake(self, codes: list[str]) -> None:
         for code in codes:
