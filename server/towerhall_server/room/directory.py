@@ -18,6 +18,7 @@ from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.entry import START, Entry, link
 from towerhall_server.eventlog.log import Append, Appended
 from towerhall_server.eventlog.wakes import Missed, Said, Wake, Woken
+from towerhall_server.game import UnknownRulesError
 from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of
@@ -25,7 +26,7 @@ from towerhall_server.room.core import Plan
 from towerhall_server.room.events import encode_commit
 from towerhall_server.room.follower import TTL_MS, Follower, Node, load
 from towerhall_server.room.inbox import Doubt, TimeIsUp
-from towerhall_server.room.replica import Replica, UnknownRulesError
+from towerhall_server.room.replica import Replica
 from towerhall_server.room.view import summary
 
 logger = logging.getLogger(__name__)
