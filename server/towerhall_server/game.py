@@ -12,7 +12,7 @@ No rule of any particular game may live here.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from importlib import import_module
 from pkgutil import iter_modules
@@ -22,6 +22,7 @@ import msgspec
 
 from towerhall_protocol.document import Document
 from towerhall_protocol.offers import Offer
+from towerhall_server.upcasting import Upcasters, upcast
 
 Seat = NewType("Seat", int)
 Viewer: TypeAlias = Seat | None
@@ -121,6 +122,8 @@ class Game(Generic[State, Event]):
 
     previous: "AnyGame | None" = None
     """The rules before these, for the games that began under them."""
+    upcasters: Upcasters = field(default_factory=dict)
+    """What events of these rules are today that were once stored in another form."""
 
     @property
     def versions(self) -> "Iterator[AnyGame]":
@@ -135,7 +138,11 @@ class Game(Generic[State, Event]):
 
     def read_events(self, stored: bytes | msgspec.Raw) -> tuple[Event, ...]:
         """Events from the bytes that a log holds."""
-        found: tuple[Event, ...] = self._decoder.decode(stored)
+        found: tuple[Event, ...]
+        try:
+            found = self._decoder.decode(stored)
+        except msgspec.ValidationError:
+            found = self._decoder.decode(upcast(stored, self.upcasters))
         return found
 
     @cached_property

@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Callable
 from time import monotonic
 from typing import Final
 
+import msgspec
+
 from towerhall_protocol.fairness import SECRET_BYTES, UID_BYTES
 from towerhall_protocol.messages import ServerGo
 from towerhall_server.eventlog.batch import StoreError
@@ -42,7 +44,8 @@ QUARANTINE_SECONDS: Final = 60.0
 
 
 class PoisonedRoomError(Exception):
-    """The log of a room cannot be replayed here. Others are not affected."""
+    """The log of a room cannot be replayed here, perhaps because a newer server wrote it. It is
+    not tried again for a while. Other rooms are not affected, nor other nodes that can read it."""
 
 
 def new_code() -> str:
@@ -152,6 +155,7 @@ class Directory:
 
     async def _let_sleep(self) -> None:
         now = monotonic()
+        self._poisoned = {code: end for code, end in self._poisoned.items() if end > now}
         for code, actor in tuple(self._actors.items()):
             if actor.ended:
                 self._forget(code)
@@ -206,13 +210,14 @@ class Directory:
     async def _load(self, code: str) -> RoomActor | None:
         try:
             replica = await load(self._node, code)
-        except UnknownRulesError as error:
-            logger.warning("room %s is left to others: %s", code, error)
-            raise PoisonedRoomError(code) from error
         except StoreError:
             raise
         except Exception as error:
-            logger.exception("room %s cannot be replayed", code)
+            if isinstance(error, (UnknownRulesError, msgspec.ValidationError)):
+                # A newer server wrote it, and such servers can serve it.
+                logger.warning("room %s is left to others: %s", code, error)
+            else:
+                logger.exception("room %s cannot be replayed", code)
             self._poisoned[code] = monotonic() + QUARANTINE_SECONDS
             raise PoisonedRoomError(code) from error
         return None if replica is None else self._start(code, replica, appended_last=False)
