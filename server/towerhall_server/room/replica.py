@@ -26,7 +26,7 @@ TAIL: Final = 20
 """So many entries are kept to heal a log with: more than any failover loses of one room."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class Change(msgspec.Struct, frozen=True, gc=False):
     """One commit that a replica has taken in."""
 
     before: Room | None
@@ -65,7 +65,8 @@ def _outcome(room: Room, entries: Sequence[Entry]) -> Room:
             decided = entry
         cause = commit.cause
         if cause.n:
-            commands[cause.sender] = remembered(commands, cause, entry.seq)
+            sender = cause.sender
+            commands[sender] = remembered(commands.get(sender, ()), cause.n, entry.seq)
     if entries:
         served_ms = entries[-1].stamps.served_ms
         room = msgspec.structs.replace(room, commands=commands, served_ms=served_ms)
