@@ -210,6 +210,7 @@ class Directory:
     async def _load(self, code: str) -> RoomActor | None:
         try:
             replica = await load(self._node, code)
+            return None if replica is None else self._start(code, replica, appended_last=False)
         except StoreError:
             raise
         except Exception as error:
@@ -220,7 +221,6 @@ class Directory:
                 logger.exception("room %s cannot be replayed", code)
             self._poisoned[code] = monotonic() + QUARANTINE_SECONDS
             raise PoisonedRoomError(code) from error
-        return None if replica is None else self._start(code, replica, appended_last=False)
 
     def _start(self, code: str, replica: Replica, *, appended_last: bool) -> RoomActor:
         actor = RoomActor(Follower(self._node, replica), appended_last=appended_last)
