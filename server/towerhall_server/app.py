@@ -11,14 +11,17 @@ import logging
 import secrets
 import signal
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from importlib.metadata import version
 from typing import Final
 
 import msgspec
 import uvicorn
 from redis.exceptions import RedisError
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
 from towerhall_protocol.codec import FROM_CLIENT
 from towerhall_server.eventlog.embedded import EmbeddedEngine, embedded_engine
@@ -26,7 +29,7 @@ from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.store import UnfitStoreError, check_store, connect
 from towerhall_server.eventlog.wakes import listen
 from towerhall_server.game import discover
-from towerhall_server.gateway.connection import Hall
+from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http import error_handlers
 from towerhall_server.gateway.limits import Counts
 from towerhall_server.gateway.origins import Origins
@@ -38,6 +41,10 @@ from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.directory import GO_WITHIN_MS, Directory
 from towerhall_server.room.follower import Node
 from towerhall_server.settings import Settings, safe_url
+from towerhall_server.telemetry.answers import CountedAnswers
+from towerhall_server.telemetry.families import registry
+from towerhall_server.telemetry.lag import watch_lag
+from towerhall_server.telemetry.port import metrics_app, metrics_port
 from towerhall_server.workers import Crew, reserved_port
 
 logger = logging.getLogger(__name__)
@@ -55,6 +62,7 @@ class Service(msgspec.Struct, frozen=True):
     app: Starlette
     routes: Routes
     directory: Directory
+    hall: Hall
 
 
 @asynccontextmanager
@@ -81,17 +89,21 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             Counts(settings.limits.sockets_per_ip),
         )
         routes = Routes(hall, Origins(settings.origins))
+        table = [*routes.table(), *page_routes()]
         app = Starlette(
-            routes=[*routes.table(), *page_routes()], exception_handlers=error_handlers()
+            routes=table,
+            middleware=[Middleware(CountedAnswers, node.meters, table)],
+            exception_handlers=error_handlers(),
         )
         # An address with a slash too many is an unknown one, and is told so with its code.
         app.router.redirect_slashes = False
         tasks = (
             asyncio.create_task(directory.beat(), name="beat"),
             asyncio.create_task(directory.listen(lambda: listen(store_url, name)), name="listen"),
+            asyncio.create_task(watch_lag(node.meters.lag_seconds), name="lag"),
         )
         try:
-            yield Service(app, routes, directory)
+            yield Service(app, routes, directory, hall)
         finally:
             await directory.close("restart")
             for task in tasks:
@@ -146,7 +158,11 @@ async def serve(
     listening: socket.socket | None = None,
 ) -> None:
     """Run until SIGINT or SIGTERM. `announce` gets the address once it can be opened."""
-    async with _store(settings) as store_url, service(settings, store_url) as running:
+    async with (
+        _store(settings) as store_url,
+        service(settings, store_url) as running,
+        _metrics(settings, running),
+    ):
         config = uvicorn.Config(
             running.app,
             host=settings.host,
@@ -169,6 +185,24 @@ async def serve(
         gc.freeze()
         gc.set_threshold(*GC_THRESHOLDS)
         await _Server(config, running, announce).serve([listening] if listening else None)
+
+
+@asynccontextmanager
+async def _metrics(settings: Settings, running: Service) -> AsyncIterator[None]:
+    """The private port, if the operator wants one. It is there until the last room has ended."""
+    if not settings.metrics_port:
+        yield
+        return
+    hall, routes = running.hall, running.routes
+    about = {
+        "version": version("towerhall"),
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "node": hall.directory.node.name,
+    }
+    shown = registry(hall.meters, lambda: hall.levels(ready=not routes.draining), about)
+    app = metrics_app(shown, settings.metrics_token)
+    async with metrics_port(app, settings.metrics_host, settings.metrics_port):
+        yield
 
 
 @asynccontextmanager

@@ -1,33 +1,55 @@
-"""Log lines on standard error: for people, or one JSON document per line. Never any secrets."""
+"""Log lines on standard error: for people, as JSON, or as pairs of key and value. Never secrets."""
 
 import json
 import logging
+import re
 import sys
 from typing import Final
 
+FORMS: Final = ("text", "json", "keyvalue")
 QUIET: Final = ("uvicorn", "websockets", "asyncio")
 """They tell of every connection, and in detail even what is said on it: keys and tokens too."""
+PLAIN: Final = re.compile(r"[!#-<>-\[\]-~]+")
+"""What needs no quotes: visible ASCII without quotes, `=` and backslashes."""
+
+
+def _fields(formatter: logging.Formatter, record: logging.LogRecord) -> dict[str, str]:
+    """What is told of a record, in whatever form."""
+    document = {
+        "time": formatter.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+        "level": record.levelname.lower(),
+        "logger": record.name,
+        "message": record.getMessage(),
+    }
+    if record.exc_info:
+        document["trace"] = formatter.formatException(record.exc_info)
+    return document
 
 
 class _JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        document = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        if record.exc_info:
-            document["trace"] = self.formatException(record.exc_info)
-        return json.dumps(document, ensure_ascii=False)
+        return json.dumps(_fields(self, record), ensure_ascii=False)
+
+
+class _KeyValueLines(logging.Formatter):
+    """One line per record, whatever is in it; a value that is not plain is written as in JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return " ".join(f"{key}={_value(text)}" for key, text in _fields(self, record).items())
+
+
+def _value(text: str) -> str:
+    return text if PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def set_up_logs(form: str, level: str) -> None:
+    formatters = {
+        "text": logging.Formatter("%(asctime)s %(levelname)s %(message)s"),
+        "json": _JsonLines(),
+        "keyvalue": _KeyValueLines(),
+    }
     handler = logging.StreamHandler(sys.stderr)
-    if form == "json":
-        handler.setFormatter(_JsonLines())
-    else:
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(formatters[form])
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.INFO if level == "debug" else logging.WARNING)

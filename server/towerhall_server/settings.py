@@ -20,6 +20,8 @@ import msgspec
 from towerhall_server.gateway.limits import Limits, Rate
 from towerhall_server.gateway.origins import Origins
 from towerhall_server.gateway.token_keys import NEW_KEY, UnusableKey, check_keys, kept_keys
+from towerhall_server.logs import FORMS
+from towerhall_server.telemetry import private
 
 PREFIX: Final = "TOWERHALL_"
 LIMIT: Final = "limit_"
@@ -56,6 +58,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     drain_seconds: float = 10.0
     log_format: str = "text"
     log_level: str = "info"
+    metrics_port: int = 0
+    """0: there are none. Each further worker has the next port."""
+    metrics_host: str = "127.0.0.1"
+    metrics_token: str = ""
+    """Whoever asks for metrics has to have it. Secret."""
     limits: Limits = Limits()
 
     @property
@@ -67,6 +74,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         shown = msgspec.structs.asdict(self)
         shown["token_keys"] = f"({len(self.token_keys)}, not shown)"
         shown["redis_url"] = safe_url(self.redis_url)
+        shown["metrics_token"] = "(not shown)" if self.metrics_token else ""
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
@@ -108,7 +116,17 @@ def read_settings(
         chosen["data_folder"] = _default_data_folder(environ)
     if "token_keys" not in chosen:
         chosen["token_keys"] = _default_keys(chosen)
-    return Settings(**chosen, limits=Limits(**limits))
+    settings = Settings(**chosen, limits=Limits(**limits))
+    _check_metrics(settings)
+    return settings
+
+
+def _check_metrics(chosen: Settings) -> None:
+    at, token = (chosen.metrics_host, chosen.metrics_port), chosen.metrics_token
+    try:
+        private.check(*at, token, chosen.workers, chosen.port)
+    except private.UnsafeMetricsError as problem:
+        raise SettingsError(str(problem)) from None
 
 
 def _refuse_unknown(environ: Mapping[str, str], overrides: Mapping[str, object]) -> None:
@@ -259,8 +277,11 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "keep_days": _whole(0, 36_500),
     "workers": _whole(1, 64),
     "drain_seconds": _seconds(0),
-    "log_format": _one_of("text", "json"),
+    "log_format": _one_of(*FORMS),
     "log_level": _one_of("debug", "info", "warning", "error"),
+    "metrics_port": _whole(0, 65_535),
+    "metrics_host": str,
+    "metrics_token": private.read_token,
     **{LIMIT + field.name: OF_LIMITS[field.type] for field in msgspec.structs.fields(Limits)},
 }
 """What is set by `--name` and `TOWERHALL_NAME`, and how its text is read."""

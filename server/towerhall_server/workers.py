@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final, Protocol
 
+import msgspec
 import uvloop
 
 from towerhall_server.logs import set_up_logs
@@ -74,8 +75,7 @@ class Crew:
     """All workers of one port."""
 
     def __init__(self, count: int, serve: Serve, settings: Settings) -> None:
-        self._count = count
-        self._work = (serve, settings)
+        self._work = [(serve, _settings_of(settings, number)) for number in range(count)]
         self._patience = settings.drain_seconds + END_SECONDS
         self._stop = asyncio.Event()
 
@@ -84,7 +84,7 @@ class Crew:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop.set)
-        places = [_Place(self._work, self._stop, self._patience) for _ in range(self._count)]
+        places = [_Place(work, self._stop, self._patience) for work in self._work]
         keeping = [asyncio.create_task(place.keep()) for place in places]
         everybody = asyncio.create_task(_all_set([place.is_open for place in places]))
         try:
@@ -101,6 +101,12 @@ class Crew:
 async def _all_set(events: list[asyncio.Event]) -> None:
     for event in events:
         await event.wait()
+
+
+def _settings_of(settings: Settings, number: int) -> Settings:
+    """Of one worker. Metrics are of one process, so each shows its own at a port of its own."""
+    port = settings.metrics_port
+    return msgspec.structs.replace(settings, metrics_port=port + number if port else 0)
 
 
 class _Place:

@@ -12,10 +12,12 @@ examples:
   towerhall serve --port 9000 --data-folder ./data
   towerhall serve --workers 4
   towerhall serve --redis-url redis://localhost:6379/0
+  towerhall serve --metrics-port 9100 --log-format keyvalue
 
 Without --redis-url the server runs a store of its own on the data folder. Every flag is also a
 variable: --redis-url is TOWERHALL_REDIS_URL. Limits are variables only, such as
-TOWERHALL_LIMIT_COMMANDS="10/s burst 20". With a store of your own, TOWERHALL_TOKEN_KEYS is needed.
+TOWERHALL_LIMIT_COMMANDS="10/s burst 20", and so are secrets: TOWERHALL_TOKEN_KEYS, needed with a
+store of your own, and TOWERHALL_METRICS_TOKEN, asked of whoever reads the metrics.
 """
 FLAGS = {
     "host": "address to listen at (default: 127.0.0.1)",
@@ -27,8 +29,10 @@ FLAGS = {
     "trusted_proxies": "addresses whose forwarded headers are believed, separated by commas",
     "keep_days": "how long records of finished games are kept (default: 30)",
     "drain_seconds": "how long connections may take to end when the server stops (default: 10)",
-    "log_format": "text or json (default: text)",
+    "log_format": "text, json or keyvalue (default: text)",
     "log_level": "debug, info, warning or error (default: info)",
+    "metrics_port": "port for Prometheus; further workers have the next ones (default: 0, none)",
+    "metrics_host": "address for it; others than this machine's need a token (default: 127.0.0.1)",
 }
 
 
@@ -55,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     from towerhall_server.eventlog.store import UnfitStoreError
     from towerhall_server.logs import set_up_logs
     from towerhall_server.settings import SettingsError, read_settings
+    from towerhall_server.telemetry.port import MetricsPortError
     from towerhall_server.workers import WorkerError
 
     try:
@@ -62,7 +67,14 @@ def run(arguments: argparse.Namespace) -> int:
         set_up_logs(settings.log_format, settings.log_level)
         run_server = serve if settings.workers == 1 else serve_together
         uvloop.run(run_server(settings, _announce))
-    except (SettingsError, EngineError, UnfitStoreError, StoreError, WorkerError) as error:
+    except (
+        SettingsError,
+        EngineError,
+        UnfitStoreError,
+        StoreError,
+        WorkerError,
+        MetricsPortError,
+    ) as error:
         raise UsageError(str(error)) from error
     return 0
 

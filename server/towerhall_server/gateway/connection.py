@@ -12,9 +12,6 @@ from math import ceil
 from time import monotonic
 from typing import Any
 
-import msgspec
-
-from towerhall_protocol.codec import Limits as CodecLimits
 from towerhall_protocol.errors import CLOSES
 from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
 from towerhall_protocol.messages import (
@@ -24,21 +21,23 @@ from towerhall_protocol.messages import (
     ClientHistory,
     ClientPing,
     Greeting,
+    ServerError,
     ServerMessage,
     ServerPong,
+    ServerRejected,
 )
 from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.game import Seat
-from towerhall_server.gateway.limits import Counts, Limits
+from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.names import clean_chat
 from towerhall_server.gateway.outbox import Outbox
 from towerhall_server.gateway.session import HangUp, Session, Tell, error
 from towerhall_server.gateway.socket import RoomSocket
-from towerhall_server.gateway.tokens import TokenProblem, Tokens
+from towerhall_server.gateway.tokens import TokenProblem
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import BACKLOG, message_of, say
-from towerhall_server.room.directory import Directory, PoisonedRoomError, is_code
+from towerhall_server.room.directory import PoisonedRoomError, is_code
 from towerhall_server.room.gate import may_enter
 from towerhall_server.room.history import page
 from towerhall_server.room.inbox import Command, Join, Resync
@@ -51,17 +50,6 @@ logger = logging.getLogger(__name__)
 NOBODY = Person("", "")
 MOST_ERRANDS = 4
 ORIGIN = re.compile(r"[A-Za-z0-9_-]{11}")
-
-
-class Hall(msgspec.Struct, frozen=True):
-    """What all connections of a server share."""
-
-    directory: Directory
-    tokens: Tokens
-    limits: Limits
-    codec: CodecLimits
-    sockets_of_identity: Counts
-    sockets_of_address: Counts
 
 
 class Connection:
@@ -132,10 +120,10 @@ class Connection:
                 stamps = self._hall.directory.node.clock.stamps(shard_of(self._code))
                 self._tell(ServerPong(seq, stamps))
             case Tell(message):
-                self._tell(message)
+                self._complain(message)
             case HangUp(reason, message):
                 if message is not None:
-                    self._tell(message)
+                    self._complain(message)
                 self.close(reason)
 
     def _pace(self, command: ClientCommand | None = None) -> None:
@@ -179,7 +167,8 @@ class Connection:
 
     def close(self, reason: str) -> None:
         self._session.state = "over"
-        self._socket.end(CLOSES[reason].code, reason)
+        if self._socket.end(CLOSES[reason].code, reason):
+            self._hall.meters.closes[reason] += 1
 
     # Entering
 
@@ -281,6 +270,12 @@ class Connection:
 
     def _tell(self, message: ServerMessage) -> None:
         self.send(Prepared(message))
+
+    def _complain(self, message: ServerError | ServerRejected) -> None:
+        meters = self._hall.meters
+        rejected = isinstance(message, ServerRejected)
+        (meters.rejects if rejected else meters.bad_messages)[message.code] += 1
+        self._tell(message)
 
     def _resync(self) -> None:
         if self._actor is not None:

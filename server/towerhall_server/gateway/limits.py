@@ -127,6 +127,10 @@ class Counts:
         """How many live."""
         return self._of.get(key, 0)
 
+    def total(self) -> int:
+        """How many live, of all keys."""
+        return sum(self._of.values())
+
     def enter(self, key: str) -> bool:
         """Count one more, or say no. Only who was let in leaves."""
         count = self.of(key)

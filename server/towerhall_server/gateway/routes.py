@@ -19,7 +19,8 @@ from towerhall_protocol.commands import base64url
 from towerhall_protocol.level import JSON, LEVEL, OLDEST_LEVEL, SUBPROTOCOLS
 from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.game import LEVELS, AnyGame, Rejected, option_fields, read_options
-from towerhall_server.gateway.connection import Connection, Hall
+from towerhall_server.gateway.connection import Connection
+from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http import RefusedError, answer, read_body, refusal
 from towerhall_server.gateway.limits import Buckets, ip_key
 from towerhall_server.gateway.names import clean_name

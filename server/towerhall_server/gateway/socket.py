@@ -104,13 +104,15 @@ class RoomSocket(WebSocketsSansIOProtocol):
         """Bytes that wait for the peer to read."""
         return self.transport.get_write_buffer_size()
 
-    def end(self, code: int, reason: str) -> None:
+    def end(self, code: int, reason: str) -> bool:
         """Close the connection and hear no more. A peer with much to read before that is cut off
-        at once, one that does not leave after it a little later. To end again does nothing."""
+        at once, one that does not leave after it a little later. To end again does nothing.
+        Whether this was what ended it."""
         if self.close_sent or self.transport.is_closing():
-            return
+            return False
         self.conn.fail(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
         self.handle_parser_exception()
+        return True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Gap: with the default buffers megabytes pile up for a peer before anybody notices."""

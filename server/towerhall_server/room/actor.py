@@ -21,6 +21,7 @@ How a room is read, healed and kept in step is in `follower`; what may happen is
 
 import asyncio
 import logging
+from time import monotonic
 from typing import Any, Final
 
 from towerhall_protocol.errors import hint
@@ -160,6 +161,7 @@ class RoomActor:
                 for line in lines:
                     viewer.send(Prepared(line))
             case Resync(viewer):
+                self._follower.node.meters.resyncs += 1
                 resync(self._follower, viewer)
             case News(entry):
                 if await self._follower.take_news(entry):
@@ -200,6 +202,8 @@ class RoomActor:
                 return self._reject(item, step)
             match await self._commit(step):
                 case Appended():
+                    meters = self._follower.node.meters
+                    meters.broadcast_seconds.observe(monotonic() - item.at)
                     viewer.unanswered.discard(asked.n)
                     return None
                 case Duplicate(seq):
@@ -212,6 +216,7 @@ class RoomActor:
             self._others_appended()
 
     def _reject(self, item: Command, refusal: Rejected) -> None:
+        self._follower.node.meters.rejects[refusal.code] += 1
         text = core.explain(self._follower.room.rules, refusal)
         self._answer(
             item,
@@ -219,6 +224,8 @@ class RoomActor:
         )
 
     def _answer(self, item: Command, message: Any) -> None:
+        if isinstance(message, ServerDuplicate):
+            self._follower.node.meters.duplicates += 1
         item.viewer.unanswered.discard(item.asked.n)
         item.viewer.send(Prepared(message))
 

@@ -61,6 +61,11 @@ class Audience:
         return tuple(sorted(set(self._seated).union(*elsewhere)))
 
     @property
+    def seated(self) -> int:
+        """Connections of seats on this node."""
+        return len(self._seated)
+
+    @property
     def watchers(self) -> int:
         here = len(self) - len(self._seated)
         return here + sum(guests.watchers for guests in self._elsewhere.values())

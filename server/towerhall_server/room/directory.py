@@ -8,7 +8,7 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from time import monotonic
 from typing import Final
 
@@ -83,6 +83,9 @@ class Directory:
     def __len__(self) -> int:
         return len(self._actors)
 
+    def __iter__(self) -> Iterator[RoomActor]:
+        return iter(self._actors.values())
+
     @property
     def node(self) -> Node:
         return self._node
@@ -95,6 +98,7 @@ class Directory:
             if await self._node.log.keep_secret(code, secret, SECRET_TTL_MS):
                 actor = await self._found(plan, code, uid, secret)
                 if actor is not None:
+                    self._node.meters.rooms_created += 1
                     return actor
 
     async def open(self, code: str) -> RoomActor | None:

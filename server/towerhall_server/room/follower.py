@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from hashlib import blake2b
+from time import monotonic
 from typing import Final, TypeVar
 
 import msgspec
@@ -41,6 +42,7 @@ from towerhall_server.room.record import keep_record
 from towerhall_server.room.replica import Change, Replica
 from towerhall_server.room.state import Room, decides, entered
 from towerhall_server.room.view import summary
+from towerhall_server.telemetry.meters import Meters
 
 logger = logging.getLogger(__name__)
 Reply = TypeVar("Reply")
@@ -74,6 +76,7 @@ class Node(msgspec.Struct, frozen=True):
     games: Mapping[str, AnyGame]
     keep_days: int = 30
     commit_ids: CommitIds = msgspec.field(default_factory=CommitIds)
+    meters: Meters = msgspec.field(default_factory=Meters)
 
 
 async def load(node: Node, code: str) -> Replica | None:
@@ -153,17 +156,22 @@ class Follower:
             due_at_ms=room.began_ms + ahead.ms + BACKSTOP_MS if old_decision else None,
             summary=None if step.after.table is room.table else summary(step.after.table),
         )
+        began, meters = monotonic(), self._node.meters
         try:
             answer = await self._node.log.append(wanted)
         except StoreError as error:
             self._pause(error)
             answer = await self._until_known(wanted)
+        meters.append_seconds.observe(monotonic() - began)
         if isinstance(answer, Appended):
+            meters.appends += 1
             entry = Entry(seq, commit_id, chain, blob, answer.stamps)
             after = entered(room, step.after, cause, seq, short, entry.stamps.served_ms)
             self.replica.take(entry, after)
             self._ahead = (after, ahead)
             self._show(Change(room, after, step.commit, seq, short))
+        else:
+            meters.answers[type(answer).__name__.lower()] += 1
         return answer
 
     def _tell_others(self, guests: Guests) -> None:
@@ -251,6 +259,7 @@ class Follower:
             raise RoomGoneError
         lost = old.point.seq - old.shared_with(new)
         logger.warning("room %s: %d commits are lost", self.code, lost)
+        self._node.meters.lost_commits += lost
         self.replica = new
         self.audience.reset(new, lost)
 
@@ -281,4 +290,5 @@ class Follower:
         if not self.paused:
             logger.warning("room %s is paused: %s", self.code, error)
             self.paused = True
+            self._node.meters.pauses += 1
             self.audience.tell(ServerPaused(True))

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from time import monotonic
 from typing import TypeAlias
 
 import msgspec
@@ -14,6 +15,8 @@ from towerhall_server.room.viewer import Viewer
 class Command(msgspec.Struct, frozen=True):
     viewer: Viewer
     asked: ClientCommand
+    at: float = msgspec.field(default_factory=monotonic)
+    """When it came, in monotonic seconds."""
 
 
 class Join(msgspec.Struct, frozen=True):
