@@ -74,6 +74,9 @@ def test_everything_can_be_set() -> None:
         "drain_seconds": ("2.5", 2.5),
         "log_format": ("json", "json"),
         "log_level": ("debug", "debug"),
+        "metrics_port": ("9100", 9100),
+        "metrics_host": ("::1", "::1"),
+        "metrics_token": ("a-token-of-24-characters", "a-token-of-24-characters"),
         "limit_message_bytes": ("8192", 8192),
         "limit_hello_seconds": ("2", 2.0),
         "limit_commands": ("30/s burst 60", Rate(30, 60)),
@@ -84,6 +87,7 @@ def test_everything_can_be_set() -> None:
         "limit_sockets_per_identity": ("1", 1),
         "limit_spectators_per_room": ("5", 5),
         "limit_rooms_per_identity": ("36/h burst 1", Rate(0.01, 1)),
+        "limit_rooms_per_ip": ("2/h", Rate(2 / 3600, 2)),
         "limit_guests_per_ip": ("1/s", Rate(1, 1)),
     }
     assert examples.keys() == READERS.keys()

@@ -37,6 +37,7 @@ def test_the_limits_are_those_that_the_service_promises() -> None:
         (Limits().chat, 5, 1.0, 1),
         (Limits().bad_messages, 10, 10.0, 10),
         (Limits().rooms_per_identity, 20, 3600.0, 20),
+        (Limits().rooms_per_ip, 100, 3600.0, 100),
         (Limits().guests_per_ip, 30, 60.0, 30),
     ],
 )

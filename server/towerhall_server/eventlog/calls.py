@@ -28,14 +28,15 @@ APPEND_ARGUMENTS: Final = 14
 """Those of an append that are not the same for all appends of a room."""
 
 
-def _script(name: str) -> Script:
+def script_of(name: str) -> Script:
+    """One of the scripts beside this file."""
     return script((files("towerhall_server.eventlog") / name).read_text())
 
 
-APPEND: Final = _script("append.lua")
-BEAT: Final = _script("beat.lua")
-SAY: Final = _script("chat.lua")
-REMOVE: Final = _script("remove.lua")
+APPEND: Final = script_of("append.lua")
+BEAT: Final = script_of("beat.lua")
+SAY: Final = script_of("chat.lua")
+REMOVE: Final = script_of("remove.lua")
 
 
 def append_call(wanted: Append, node: str) -> Call:

@@ -54,6 +54,7 @@ from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.entry import START, Point
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import CHAT, NODES, SHARDS, room_keys, shard_keys
+from towerhall_server.eventlog.quotas import Quota, take_call
 from towerhall_server.eventlog.wakes import GUESTS
 
 __all__ = [
@@ -211,6 +212,12 @@ class EventLog:
         """A number for a new connection to the room: higher than that of any before it."""
         number: int = await self._ask("INCR", room_keys(room).shard.claims)
         return number
+
+    async def take(self, quotas: tuple[Quota, ...]) -> int:
+        """One token of each bucket: 0, or the milliseconds until all have one, and none is taken.
+        After a `StoreError` they may be taken or not."""
+        wait_ms: int = await self._batch.call(take_call(quotas))
+        return wait_ms
 
     def tell(self, room: str, guests: bytes) -> None:
         """Tell the other nodes who looks at the room here. It may be lost."""

@@ -2,7 +2,7 @@
 
 The numbers are settings; what happens to whoever exceeds them is decided by the caller. Time is an
 argument everywhere (monotonic seconds), so nothing here waits or reads a clock. All of it is local
-to one process.
+to one process: what holds for all nodes together is in `quotas`.
 """
 
 import ipaddress
@@ -47,6 +47,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     sockets_per_identity: int = 32
     spectators_per_room: int = 200
     rooms_per_identity: Rate = Rate(20 / 3600, 20)
+    """Of all nodes together, as are the next two."""
+    rooms_per_ip: Rate = Rate(100 / 3600, 100)
     guests_per_ip: Rate = Rate(30 / 60, 30)
 
 
@@ -62,12 +64,14 @@ class Bucket:
 
     def take(self, now: float) -> int:
         """0 and one token less; or the milliseconds until there is one, and nothing changes."""
-        full_at = max(self._full_at, now)
-        wait = full_at - now - self._room_seconds
-        if wait > TOLERANCE_SECONDS:
-            return ceil(wait * 1000)
-        self._full_at = full_at + self._token_seconds
-        return 0
+        wait_ms = self.wait_ms(now)
+        if not wait_ms:
+            self._full_at = max(self._full_at, now) + self._token_seconds
+        return wait_ms
+
+    def wait_ms(self, now: float) -> int:
+        """0 if there is a token, or the milliseconds until there is one."""
+        return whole_ms(max(self._full_at, now) - now - self._room_seconds)
 
     def is_full(self, now: float) -> bool:
         """Whether it cannot be told from a new one."""
@@ -102,6 +106,11 @@ class Buckets:
         self._buckets.move_to_end(key)
         return bucket.take(now)
 
+    def wait_ms(self, key: str, now: float) -> int:
+        """As `Bucket.wait_ms`, for this key."""
+        bucket = self._buckets.get(key)
+        return 0 if bucket is None else bucket.wait_ms(now)
+
     def _forget_idle(self, now: float) -> None:
         # Two out for at most one in: the memory of a rush goes away while no call takes long.
         for _ in range(2):
@@ -109,6 +118,11 @@ class Buckets:
             if oldest is None or not oldest[1].is_full(now):
                 return
             del self._buckets[oldest[0]]
+
+
+def whole_ms(seconds: float) -> int:
+    """A time to wait in whole milliseconds; 0 if there is none."""
+    return ceil(seconds * 1000) if seconds > TOLERANCE_SECONDS else 0
 
 
 class Counts:

@@ -22,9 +22,10 @@ from towerhall_server.game import LEVELS, AnyGame, Rejected, option_fields, read
 from towerhall_server.gateway.connection import Connection
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http import RefusedError, answer, read_body, refusal
-from towerhall_server.gateway.limits import Buckets, ip_key
+from towerhall_server.gateway.limits import ip_key
 from towerhall_server.gateway.names import clean_name
 from towerhall_server.gateway.origins import Origins
+from towerhall_server.gateway.quotas import Quotas
 from towerhall_server.gateway.socket import socket_of
 from towerhall_server.gateway.tokens import Identity, TokenProblem, new_identity
 from towerhall_server.room.actor import RoomActor
@@ -64,8 +65,7 @@ class Routes:
     def __init__(self, hall: Hall, origins: Origins) -> None:
         self._hall = hall
         self._origins = origins
-        self._guests = Buckets(hall.limits.guests_per_ip)
-        self._rooms = Buckets(hall.limits.rooms_per_identity)
+        self._quotas = Quotas(hall.directory.node.log, hall.limits, hall.meters)
         self._listed: tuple[float, list[object]] = (float("-inf"), [])
         self.draining = False
 
@@ -85,7 +85,7 @@ class Routes:
 
     async def guests(self, request: Request) -> Response:
         """A token for somebody new."""
-        self._take(self._guests, _address(request))
+        await self._take(guests_per_ip=_address(request))
         wanted = await read_body(request, NewGuest)
         name = clean_name(wanted.name)
         if name is None:
@@ -118,7 +118,7 @@ class Routes:
             raise RefusedError("draining")
         identity = self._identity(request)
         wanted = await read_body(request, NewRoom)
-        self._take(self._rooms, identity.id)
+        await self._take(rooms_per_identity=identity.id, rooms_per_ip=_address(request))
         key = secrets.token_urlsafe(KEY_BYTES) if wanted.private else ""
         plan = self._plan(wanted, identity, key)
         try:
@@ -246,8 +246,9 @@ class Routes:
             raise RefusedError("unauthorized", detail=identity.detail)
         return identity
 
-    def _take(self, buckets: Buckets, key: str) -> None:
-        wait_ms = buckets.take(key, monotonic())
+    async def _take(self, **whose: str) -> None:
+        """One token of each of these limits, or the refusal that says when there will be one."""
+        wait_ms = await self._quotas.take(**whose)
         if wait_ms:
             raise RefusedError("too_many", retry_ms=wait_ms)
 
