@@ -1,0 +1,350 @@
+"""Every limit of the service, met by real requests to two nodes of one store, on every engine.
+
+One table: how often something may be done, and what whoever does it once more is told. What is
+shared is asked of both nodes in turn, and both together let no more through than one. Each row
+comes from addresses of its own, which the nodes believe of their proxy.
+"""
+
+import asyncio
+import itertools
+import os
+import secrets
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+from websockets.typing import Subprotocol
+
+from tests.end_to_end.raw import MSGPACK, Answer, Raw, ask, bearer
+from tests.end_to_end.servers import ServerProcess, running
+from tests.eventlog.engines import KINDS
+from tests.eventlog.engines import running as running_engine
+from towerhall_protocol.errors import CLOSES
+from towerhall_server.gateway.limits import Limits
+
+SMALL = {
+    "MESSAGE_BYTES": "2048",
+    "HELLO_SECONDS": "0.5",
+    "COMMANDS": "3/min burst 4",
+    "CHAT": "2/min burst 2",
+    "HISTORY": "2/min burst 3",
+    "BAD_MESSAGES": "2/min burst 3",
+    "SOCKETS_PER_IP": "5",
+    "SOCKETS_PER_IDENTITY": "2",
+    "SPECTATORS_PER_ROOM": "3",
+    "ROOMS_PER_IDENTITY": "3/h",
+    "ROOMS_PER_IP": "5/h",
+    "GUESTS_PER_IP": "6/h",
+}
+ADDRESSES = (f"198.51.100.{number}" for number in itertools.count(1))
+NOWHERE = "ZZZZZZ"
+GAME = {"game": "five_towers"}
+
+
+class Refused(NamedTuple):
+    """What somebody is told who exceeds a limit."""
+
+    code: str
+    retry_ms: int | None
+    close: int | None = None
+
+
+class Visit:
+    """One visitor's address, and two nodes to go to."""
+
+    def __init__(self, nodes: list[str], stack: AsyncExitStack) -> None:
+        self.address = next(ADDRESSES)
+        self.stack = stack
+        self.nodes = nodes
+        self._turn = itertools.cycle(nodes)
+        self.raw: Raw | None = None
+        self.kept: dict[str, Any] = {}
+
+    async def ask(self, method: str, path: str, body: object, token: str = "") -> Answer:
+        """Ask one node, and the other one next time."""
+        return await asyncio.to_thread(
+            ask,
+            next(self._turn),
+            method,
+            path,
+            body,
+            {"x-forwarded-for": self.address} | (bearer(token) if token else {}),
+        )
+
+    async def guest(self) -> str:
+        """Somebody new, from elsewhere: only rows about guests count them."""
+        away = Visit(self.nodes, self.stack)
+        return str((await away.ask("POST", "/v1/guests", {"name": "Ada"})).document["token"])
+
+    async def room(self) -> str:
+        away = Visit(self.nodes, self.stack)
+        made = await away.ask("POST", "/v1/rooms", GAME, await away.guest())
+        return str(made.document["code"])
+
+    async def socket(self, code: str, node: int = 0) -> Raw:
+        """A connection that stays until the row is done."""
+        opened = await self.stack.enter_async_context(
+            connect(
+                f"ws://{urlsplit(self.nodes[node]).netloc}/v1/rooms/{code}",
+                subprotocols=[Subprotocol(MSGPACK)],
+                additional_headers={"x-forwarded-for": self.address},
+                compression=None,
+                close_timeout=1,
+                ping_interval=None,
+                proxy=None,
+            )
+        )
+        return Raw(opened)
+
+    async def inside(self, code: str, token: str, node: int = 0) -> Raw:
+        raw = await self.socket(code, node)
+        await raw.hello(token)
+        return raw
+
+    async def talk(self) -> Raw:
+        """One connection inside a room, the same every time."""
+        if self.raw is None:
+            self.raw = await self.inside(await self.room(), await self.guest())
+            assert (await self.raw.hear())[0] == "welcome"
+        return self.raw
+
+
+def over_http(answer: Answer) -> Refused | None:
+    if answer.status < 300:
+        return None
+    assert answer.status == 429
+    retry_ms = answer.document["error"]["params"]["retry_ms"]
+    assert int(answer.headers["retry-after"]) == -(-retry_ms // 1000)
+    return Refused(answer.code, retry_ms)
+
+
+async def end_of(raw: Raw) -> Refused:
+    end = await raw.end()
+    _, code, params, _ = end.messages[-1] if end.messages else ("", end.reason, {}, "")
+    return Refused(code, params.get("retry_ms"), end.code)
+
+
+# What may be done so often
+
+
+async def guest(visit: Visit) -> Refused | None:
+    return over_http(await visit.ask("POST", "/v1/guests", {"name": "Ada"}))
+
+
+async def room_of_one_person(visit: Visit) -> Refused | None:
+    """Each from another address."""
+    token = visit.kept.setdefault("token", None) or await visit.guest()
+    visit.kept["token"] = token
+    visit.address = next(ADDRESSES)
+    return over_http(await visit.ask("POST", "/v1/rooms", GAME, token))
+
+
+async def room_of_one_address(visit: Visit) -> Refused | None:
+    """Each by another person."""
+    return over_http(await visit.ask("POST", "/v1/rooms", GAME, await visit.guest()))
+
+
+async def socket_of_one_address(visit: Visit) -> Refused | None:
+    try:
+        await visit.socket(NOWHERE)
+    except InvalidStatus as error:
+        headers = {name.lower(): value for name, value in error.response.headers.raw_items()}
+        found = Answer(error.response.status_code, headers, bytes(error.response.body or b""))
+        return over_http(found)
+    return None
+
+
+async def socket_of_one_person(visit: Visit) -> Refused | None:
+    token = visit.kept.get("token") or await visit.guest()
+    visit.kept["token"] = token
+    raw = await visit.inside(await visit.room(), token)
+    return None if (first := await raw.hear())[0] == "welcome" else await _closed(raw, first)
+
+
+async def spectator(visit: Visit) -> Refused | None:
+    """Each another person at another address, on both nodes in turn."""
+    code = visit.kept.get("code") or await visit.room()
+    visit.kept["code"] = code
+    visit.address = next(ADDRESSES)
+    number = visit.kept["number"] = visit.kept.get("number", 0) + 1
+    raw = await visit.inside(code, await visit.guest(), number % 2)
+    first = await raw.hear()
+    if first[0] != "welcome":
+        return await _closed(raw, first)
+    # Nodes tell each other of their guests a little later.
+    await asyncio.sleep(0.4)
+    return None
+
+
+async def _closed(raw: Raw, first: list[Any]) -> Refused:
+    assert first[0] == "error"
+    return Refused(first[1], first[2].get("retry_ms"), (await raw.end()).code)
+
+
+async def said(visit: Visit, *message: object, answer: str) -> Refused | None:
+    raw = await visit.talk()
+    await raw.say(*message)
+    while True:
+        heard = await raw.hear()
+        if heard[0] == "error":
+            return Refused(heard[1], heard[2].get("retry_ms"))
+        if heard[0] == answer:
+            return None
+
+
+async def ping(visit: Visit) -> Refused | None:
+    return await said(visit, "ping", 1, answer="pong")
+
+
+async def chat(visit: Visit) -> Refused | None:
+    return await said(visit, "chat", "hm", answer="chat")
+
+
+async def history(visit: Visit) -> Refused | None:
+    return await said(visit, "history", 1, 1, answer="history")
+
+
+async def nonsense(visit: Visit) -> Refused | None:
+    """It is answered, and too much of it ends the connection."""
+    raw = await visit.talk()
+    await raw.say("what", "is", "this")
+    assert (await raw.wait_for("error"))[1] == "unknown_message"
+    try:
+        await raw.say("ping", 1)
+        await raw.wait_for("pong")
+    except Exception:  # noqa: BLE001 - whichever way it shows
+        end = await raw.end()
+        return Refused(end.reason, None, end.code)
+    return None
+
+
+async def large_message(visit: Visit) -> Refused | None:
+    """The first is as large as allowed."""
+    raw = await visit.talk()
+    large = visit.kept["large"] = visit.kept.get("large", 2047) + 1
+    text = b"\x93\xa7history\xc5" + (large - 12).to_bytes(2, "big")
+    await raw.throw(text + bytes(large - len(text)))
+    heard = await _next(raw)
+    if heard is None:
+        # Some reasons are worded by a library; it is the number that clients go by.
+        number = (await raw.end()).code
+        (name,) = [name for name, close in CLOSES.items() if close.code == number]
+        return Refused(name, None, number)
+    assert heard[1] == "malformed_message"
+    return None
+
+
+async def _next(raw: Raw) -> list[Any] | None:
+    try:
+        return await raw.wait_for("error")
+    except Exception:  # noqa: BLE001 - it is closed
+        return None
+
+
+async def silence(visit: Visit) -> Refused | None:
+    return await end_of(await visit.socket(NOWHERE))
+
+
+class Row(NamedTuple):
+    limit: str
+    allowed: int
+    attempt: Callable[[Visit], Awaitable[Refused | None]]
+    code: str
+    most_retry_ms: int | None
+    close: int | None = None
+
+
+HOUR = 3_600_000
+TABLE = (
+    Row("guests_per_ip", 6, guest, "too_many", HOUR // 6),
+    Row("rooms_per_identity", 3, room_of_one_person, "too_many", HOUR // 3),
+    Row("rooms_per_ip", 5, room_of_one_address, "too_many", HOUR // 5),
+    Row("sockets_per_ip", 5, socket_of_one_address, "too_many", 10_000),
+    Row("sockets_per_identity", 2, socket_of_one_person, "busy", 10_000, 1013),
+    Row("spectators_per_room", 3, spectator, "busy", 10_000, 1013),
+    Row("commands", 4, ping, "too_many", 20_000),
+    Row("chat", 2, chat, "too_many", 30_000),
+    Row("history", 3, history, "too_many", 30_000),
+    Row("bad_messages", 3, nonsense, "bad_message", None, 4400),
+    Row("message_bytes", 1, large_message, "message_too_large", None, 1009),
+    Row("hello_seconds", 0, silence, "hello_late", None, 4408),
+)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def nodes(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[list[str]]:
+    """Two servers of one store."""
+    folder: Path = tmp_path_factory.mktemp("nodes")
+    limits = {f"TOWERHALL_LIMIT_{name}": value for name, value in SMALL.items()}
+    environ = limits | {
+        "TOWERHALL_TOKEN_KEYS": secrets.token_urlsafe(32),
+        "TOWERHALL_TRUSTED_PROXIES": "127.0.0.1",
+    }
+
+    def node(name: str) -> Any:
+        return running(folder / name, "--redis-url", engine.url, limits=environ)
+
+    with running_engine(request.param, folder / "store") as engine, node("a") as a, node("b") as b:
+        yield [a.url, b.url]
+
+
+@pytest.fixture
+async def visit(nodes: list[str]) -> AsyncIterator[Visit]:
+    async with AsyncExitStack() as stack:
+        yield Visit(nodes, stack)
+
+
+@pytest.mark.parametrize("row", TABLE, ids=[row.limit for row in TABLE])
+async def test_so_much_is_let_through_and_what_exceeds_it_is_told(row: Row, visit: Visit) -> None:
+    for number in range(row.allowed):
+        assert await row.attempt(visit) is None, f"{row.limit}: refused after {number}"
+    refused = await row.attempt(visit)
+    assert refused is not None, f"{row.limit}: more than {row.allowed} were let through"
+    assert (refused.code, refused.close) == (row.code, row.close)
+    if row.most_retry_ms is None:
+        assert refused.retry_ms is None
+    else:
+        assert refused.retry_ms is not None
+        assert 0 < refused.retry_ms <= row.most_retry_ms
+
+
+def test_the_table_has_every_limit() -> None:
+    every = {field.name for field in msgspec.structs.fields(Limits)}
+    assert {row.limit for row in TABLE} == every == {name.lower() for name in SMALL}
+
+
+async def test_others_are_not_held_to_what_one_address_did(visit: Visit, nodes: list[str]) -> None:
+    async with AsyncExitStack() as stack:
+        first, second = Visit(nodes, stack), Visit(nodes, stack)
+        while await guest(first) is None:
+            pass
+        assert await guest(second) is None
+
+
+async def test_a_store_that_is_gone_locks_nobody_out(tmp_path: Path) -> None:
+    """Guests need no store: those that it would have let through are let through without it."""
+    limits = {"TOWERHALL_LIMIT_GUESTS_PER_IP": "4/h"}
+    with running(tmp_path / "data", limits=limits) as server:
+        first = ask(server.url, "POST", "/v1/guests", {"name": "Ada"})
+        assert first.status == 201
+        engine = server.engine_pid()
+        os.kill(engine, signal.SIGSTOP)
+        try:
+            answers = [await _guest(server) for _ in range(4)]
+        finally:
+            os.kill(engine, signal.SIGCONT)
+    assert [answer.status for answer in answers] == [201, 201, 201, 429]
+    assert answers[-1].code == "too_many"
+
+
+async def _guest(server: ServerProcess) -> Answer:
+    return await asyncio.to_thread(ask, server.url, "POST", "/v1/guests", {"name": "Ada"})
