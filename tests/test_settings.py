@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from towerhall_server.gateway.limits import Limits, Rate
-from towerhall_server.settings import READERS, Settings, SettingsError, read_settings, safe_url
+from towerhall_server.setting_texts import safe_url
+from towerhall_server.settings import READERS, Settings, SettingsError, read_settings
 
 KEY = "q7Zt-1vWmX0aRk93LpYc_uE5hBn8DsGf2TjKoI4xVwM"
 OTHER_KEY = "Hd83-kQzPw1Lm0XvYt6RbNc_5sJfUe2Ga9TiOo7KxZ4"

@@ -40,7 +40,8 @@ from towerhall_server.gateway.tokens import Tokens
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.directory import GO_WITHIN_MS, Directory
 from towerhall_server.room.follower import Node
-from towerhall_server.settings import Settings, safe_url
+from towerhall_server.setting_texts import safe_url
+from towerhall_server.settings import Settings
 from towerhall_server.telemetry.answers import CountedAnswers
 from towerhall_server.telemetry.families import registry
 from towerhall_server.telemetry.lag import watch_lag

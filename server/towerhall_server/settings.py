@@ -5,30 +5,24 @@ starts. Secrets are never shown: neither by an error nor by `repr(settings)`. No
 here, and no other module reads the environment.
 """
 
-import ipaddress
-import re
 import sys
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from math import isfinite
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
 
+from towerhall_server import setting_texts as read
 from towerhall_server.gateway.limits import Limits, Rate
-from towerhall_server.gateway.origins import Origins
-from towerhall_server.gateway.token_keys import NEW_KEY, UnusableKey, check_keys, kept_keys
+from towerhall_server.gateway.token_keys import NEW_KEY, UnusableKey, kept_keys
 from towerhall_server.logs import FORMS
+from towerhall_server.setting_texts import safe_url
 from towerhall_server.telemetry import private
 
 PREFIX: Final = "TOWERHALL_"
 LIMIT: Final = "limit_"
 MOST: Final = 10**9
-UNIT_SECONDS: Final = {"s": 1, "min": 60, "h": 3600}
-RATE: Final = re.compile(r"([1-9][0-9]{0,8})/(s|min|h)(?: burst ([1-9][0-9]{0,8}))?")
-URL_WITHOUT_DOUBT: Final = re.compile(r"([a-z]+)://(?:[^?#]*@)?([^@?#]*)(?:[?#][^@]*)?", re.DOTALL)
 
 
 class SettingsError(Exception):
@@ -78,15 +72,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
-def safe_url(url: str) -> str:
-    """The url of a store without what might be secret: user, password and query."""
-    if not url:
-        return ""
-    # A password with a question mark, or a query with an @: nobody can tell where which begins.
-    found = URL_WITHOUT_DOUBT.fullmatch(url)
-    return f"{found[1]}://{found[2]}" if found else "(a url that is not shown)"
-
-
 def read_settings(
     environ: Mapping[str, str], overrides: Mapping[str, str | int | float | Path | None]
 ) -> Settings:
@@ -98,16 +83,10 @@ def read_settings(
     _refuse_unknown(environ, overrides)
     chosen: dict[str, Any] = {}
     limits: dict[str, Any] = {}
-    for name, read in READERS.items():
-        flag, variable = overrides.get(name), PREFIX + name.upper()
-        text = str(environ.get(variable, "") if flag is None else flag).strip()
-        if not text:
+    for name in READERS:
+        value = _read(name, environ, overrides)
+        if value is None:
             continue
-        try:
-            value = read(text)
-        except (ValueError, UnusableKey) as error:
-            source = variable if flag is None else f"--{name.replace('_', '-')}"
-            raise SettingsError(f"{source} cannot be used: {error}") from None
         if name.startswith(LIMIT):
             limits[name.removeprefix(LIMIT)] = value
         else:
@@ -119,6 +98,24 @@ def read_settings(
     settings = Settings(**chosen, limits=Limits(**limits))
     _check_metrics(settings)
     return settings
+
+
+def read_place(environ: Mapping[str, str], overrides: Mapping[str, Any]) -> tuple[str, Path]:
+    """Where the store of a server with these settings is: its url, or else its data folder. For
+    those who only look into it: nothing is made, and no key is needed."""
+    url, folder = (_read(name, environ, overrides) for name in ("redis_url", "data_folder"))
+    return url or "", folder or _default_data_folder(environ)
+
+
+def _read(name: str, environ: Mapping[str, str], overrides: Mapping[str, Any]) -> Any:
+    """What was chosen, or None if nothing was."""
+    flag, variable = overrides.get(name), PREFIX + name.upper()
+    text = str(environ.get(variable, "") if flag is None else flag).strip()
+    try:
+        return READERS[name](text) if text else None
+    except (ValueError, UnusableKey) as error:
+        source = variable if flag is None else f"--{name.replace('_', '-')}"
+        raise SettingsError(f"{source} cannot be used: {error}") from None
 
 
 def _check_metrics(chosen: Settings) -> None:
@@ -172,114 +169,26 @@ def _default_keys(chosen: Mapping[str, Any]) -> tuple[bytes, ...]:
         raise SettingsError(f"{problem} (the folder is set by {PREFIX}DATA_FOLDER)") from None
 
 
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,12}", text) or not least <= int(text) <= most:
-            raise ValueError(f"{text!r} is no whole number from {least} to {most}")
-        return int(text)
-
-    return read
-
-
-def _seconds(least: float) -> Callable[[str], float]:
-    def read(text: str) -> float:
-        try:
-            seconds = float(text)
-        except ValueError:
-            seconds = -1
-        if not isfinite(seconds) or seconds < least:
-            raise ValueError(f"{text!r} is no number of seconds, {least:g} or more")
-        return seconds
-
-    return read
-
-
-def _one_of(*choices: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in choices:
-            raise ValueError(f"{text!r} is none of {', '.join(choices)}")
-        return text
-
-    return read
-
-
-def _read_rate(text: str) -> Rate:
-    found = RATE.fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text!r} is no rate; write 30/min, or 10/s burst 20 (units: s, min, h)")
-    return Rate(int(found[1]) / UNIT_SECONDS[found[2]], int(found[3] or found[1]))
-
-
-def _read_folder(text: str) -> Path:
-    try:
-        return Path(text).expanduser().absolute()
-    except RuntimeError as error:
-        raise ValueError(f"{error} in {text!r}; write the whole path") from None
-
-
-def _read_store_url(text: str) -> str:
-    try:
-        parts = urlsplit(text)
-        # Reading the port checks it.
-        place = parts.path if parts.scheme == "unix" else (parts.port, parts.hostname)[1]
-    except ValueError:
-        place = None
-    if not place or parts.scheme not in ("redis", "rediss", "unix"):
-        raise ValueError(
-            f"{safe_url(text)} does not name a store; write it like redis://localhost:6379/0,"
-            " rediss://... for TLS, or unix:///run/redis.sock"
-        )
-    return text
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part for part in re.split(r"[\s,]+", text) if part)
-
-
-def _read_keys(text: str) -> tuple[bytes, ...]:
-    return check_keys(tuple(key.encode(errors="surrogateescape") for key in _listed(text)))
-
-
-def _read_origins(text: str) -> tuple[str, ...]:
-    origins = _listed(text)
-    Origins(origins)  # complains about what is none
-    return origins
-
-
-def _read_networks(text: str) -> tuple[str, ...]:
-    networks = _listed(text)
-    for entry in networks:
-        try:
-            everybody = ipaddress.ip_network(entry).prefixlen == 0
-        except ValueError:
-            raise ValueError(
-                f"{entry!r} is neither an address nor a network; list those of your proxies"
-            ) from None
-        if everybody:
-            raise ValueError(f"{entry} would believe everybody; list those of your proxies")
-    return networks
-
-
 OF_LIMITS: Final[Mapping[type, Callable[[str], object]]] = {
-    Rate: _read_rate,
-    int: _whole(1, MOST),
-    float: _seconds(0.1),
+    Rate: read.rate,
+    int: read.whole(1, MOST),
+    float: read.seconds(0.1),
 }
 READERS: Final[Mapping[str, Callable[[str], object]]] = {
-    "data_folder": _read_folder,
-    "token_keys": _read_keys,
-    "redis_url": _read_store_url,
+    "data_folder": read.folder,
+    "token_keys": read.keys,
+    "redis_url": read.store_url,
     "host": str,
-    "port": _whole(0, 65_535),
-    "origins": _read_origins,
-    "trusted_proxies": _read_networks,
-    "token_days": _whole(1, 36_500),
-    "keep_days": _whole(0, 36_500),
-    "workers": _whole(1, 64),
-    "drain_seconds": _seconds(0),
-    "log_format": _one_of(*FORMS),
-    "log_level": _one_of("debug", "info", "warning", "error"),
-    "metrics_port": _whole(0, 65_535),
+    "port": read.whole(0, 65_535),
+    "origins": read.origins,
+    "trusted_proxies": read.networks,
+    "token_days": read.whole(1, 36_500),
+    "keep_days": read.whole(0, 36_500),
+    "workers": read.whole(1, 64),
+    "drain_seconds": read.seconds(0),
+    "log_format": read.one_of(*FORMS),
+    "log_level": read.one_of("debug", "info", "warning", "error"),
+    "metrics_port": read.whole(0, 65_535),
     "metrics_host": str,
     "metrics_token": private.read_token,
     **{LIMIT + field.name: OF_LIMITS[field.type] for field in msgspec.structs.fields(Limits)},

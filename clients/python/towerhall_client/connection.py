@@ -137,7 +137,8 @@ class Table:
     async def turn(self) -> tuple[Offer, ...]:
         """Wait for this seat's turn: its offers, or nothing when the game is over."""
         await self.until(lambda: self.offers or self.status == "over")
-        return self.offers
+        # A room that was closed in the middle of a game leaves its last offers standing.
+        return () if self.status == "over" else self.offers
 
     # Doing
 

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from towerhall_server.cli import bots, games, play, playthrough, serve, simulate, verify
+from towerhall_server.cli import bots, games, play, playthrough, rooms, serve, simulate, verify
 from towerhall_server.cli.errors import UsageError
 
 EXAMPLES = """\
@@ -13,6 +13,7 @@ examples:
   towerhall serve
   towerhall play --bots easy,hard
   towerhall bots --rooms 20 --seats 4
+  towerhall rooms ls
   towerhall games
   towerhall simulate five_towers --bots planner,greedy,greedy --games 200 --seed 1
   towerhall playthrough five_towers --bots hard,easy --seed 7
@@ -30,7 +31,7 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (serve, play, bots, verify, games, playthrough, simulate):
+    for module in (serve, play, bots, verify, rooms, games, playthrough, simulate):
         module.add_parser(commands)
     return parser
 

@@ -144,6 +144,24 @@ def lock_folder(path: Path, socket_path: Path) -> DataFolder:
     return DataFolder(absolute, lock)
 
 
+def socket_of_engine(path: Path) -> str:
+    """Where the engine listens that a server runs on this folder; whether it still does is not
+    known here. Nothing is made or locked."""
+    absolute = path.absolute()
+    with _usable(absolute):
+        holder = _decode(_content(absolute / LOCK), Holder)
+    cure = "start one with `towerhall serve`, name its --data-folder, or give a --redis-url"
+    if holder is None:
+        raise EngineError(f"no server runs on the data folder {absolute}: {cure}")
+    if holder.host != socket.gethostname():
+        raise EngineError(
+            f"the store in {absolute} belongs to {holder}: it can be asked only there"
+        )
+    if not holder.may_live() or not Path(holder.socket).exists():
+        raise EngineError(f"the server on the data folder {absolute} has ended: {cure}")
+    return holder.socket
+
+
 def _take(lock: int) -> Holder | None:
     """Lock the file, which still says who had it before."""
     try:

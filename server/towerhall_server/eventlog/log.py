@@ -93,6 +93,7 @@ class EventLog:
         shards = [shard_keys(shard) for shard in range(SHARDS)]
         self._beats = [run_call(BEAT, (s.clock, s.due), BEAT_MS, GIVEN_OUT_MS) for s in shards]
         self._lobbies = [Call(packed("HGETALL", s.lobby)) for s in shards]
+        self._dues = [Call(packed("ZRANGE", s.due, 0, -1)) for s in shards]
 
     async def __aenter__(self) -> Self:
         return self
@@ -176,6 +177,15 @@ class EventLog:
                 raise reply
             found.update(zip(map(bytes.decode, reply[::2]), reply[1::2], strict=True))
         return found
+
+    async def rooms(self) -> tuple[str, ...]:
+        """The codes of all rooms: each of them is due for something, if only for its end."""
+        found: list[str] = []
+        for reply in await self._batch.call_all(self._dues):
+            if isinstance(reply, StoreError):
+                raise reply
+            found += map(bytes.decode, reply)
+        return tuple(found)
 
     async def keep_secret(self, room: str, secret: bytes, ttl_ms: int) -> bool:
         """Keep it if there is none yet. After a `StoreError` look with `secret` whose is there."""
