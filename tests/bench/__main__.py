@@ -13,6 +13,7 @@ from tests.bench import (
     frames,
     game_steps,
     memory,
+    meters,
     moves,
     replay,
     scale,
@@ -30,6 +31,7 @@ PARTS: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "sizes": ("Five Towers, sizes", sizes.measure),
     "bots": ("Five Towers, bots", bots.measure),
     "log": ("The log", appends.measure),
+    "meters": ("Metrics", meters.measure),
 }
 
 LINUX_ONLY = ("moves", "scale", "memory", "replay")

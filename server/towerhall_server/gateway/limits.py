@@ -64,10 +64,13 @@ class Bucket:
 
     def take(self, now: float) -> int:
         """0 and one token less; or the milliseconds until there is one, and nothing changes."""
-        wait_ms = self.wait_ms(now)
-        if not wait_ms:
-            self._full_at = max(self._full_at, now) + self._token_seconds
-        return wait_ms
+        # Without further calls: every command passes here.
+        full_at = max(self._full_at, now)
+        wait = full_at - now - self._room_seconds
+        if wait > TOLERANCE_SECONDS:
+            return ceil(wait * 1000)
+        self._full_at = full_at + self._token_seconds
+        return 0
 
     def wait_ms(self, now: float) -> int:
         """0 if there is a token, or the milliseconds until there is one."""
