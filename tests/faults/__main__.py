@@ -1,0 +1,78 @@
+"""`make faults`: every part of the fault suite, or those that are named."""
+
+import argparse
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Final
+
+import uvloop
+
+from tests.bench.usage import allow_many_sockets
+from tests.faults import node_killed
+from tests.faults.report import Outcome, json_target, print_outcome, write_json
+from tests.faults.stage import Order
+
+PARTS: Final[dict[str, ModuleType]] = {
+    module.__name__.rpartition(".")[2]: module for module in (node_killed,)
+}
+EXAMPLES: Final = """\
+examples:
+  python -m tests.faults
+  python -m tests.faults node_killed store_cut
+  python -m tests.faults --short --seed 7
+  FAULTS_JSON=faults.json python -m tests.faults reply_lost
+
+Real processes on 127.0.0.1 are started, killed, paused and restarted; they end with the run. The
+exit status is 1 if a history breaks a rule, a bar is missed, or faults hit nothing.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.faults",
+        description=__doc__,
+        epilog=EXAMPLES + "\n" + _list_of_parts(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help="all, if none is named")
+    parser.add_argument("--short", action="store_true", help="few faults: the suite in a minute")
+    parser.add_argument("--seed", type=int, default=1, help="of every choice made here (default 1)")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="leave logs and stores of the run there"
+    )
+    arguments = parser.parse_args()
+    wanted = arguments.parts or list(PARTS)
+    if unknown := set(wanted) - set(PARTS):
+        parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    allow_many_sockets()
+    target = json_target()
+    outcomes: list[Outcome] = []
+    for part in wanted:
+        outcomes.append(_run(part, arguments))
+        print_outcome(PARTS[part].TITLE, outcomes[-1])
+        write_json(outcomes, target)
+    red = [outcome.part for outcome in outcomes if not outcome.ok]
+    print(
+        f"\n{len(outcomes) - len(red)} of {len(outcomes)} parts are ok", *red and ("; red:", *red)
+    )
+    sys.exit(bool(red))
+
+
+def _run(part: str, arguments: argparse.Namespace) -> Outcome:
+    with TemporaryDirectory(prefix="faults-") as folder:
+        place = Path(folder) if arguments.keep is None else arguments.keep / part
+        place.mkdir(parents=True, exist_ok=True)
+        order = Order(place, arguments.short, arguments.seed)
+        outcome: Outcome = uvloop.run(PARTS[part].run(order))
+    return outcome
+
+
+def _list_of_parts() -> str:
+    rows = (f"  {name:<16} {m.TITLE}; {m.USUAL}" for name, m in PARTS.items())
+    return "parts, and how long they usually take in full on two cores:\n" + "\n".join(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,295 @@
+"""One client of one room: plays what it is offered, survives breaks, and records everything.
+
+It is the protocol's own client core on a fast socket. It comes back by the waits of the Python
+client, to any node, and resends what was not answered. What it may do is decided by its table.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any, Final, Protocol
+
+import msgspec
+from picows import WSCloseCode, WSError, WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
+
+from tests.faults.history import Recorder
+from tests.faults.logs import view_hash
+from towerhall_client.retry import Backoff, Retry, may_return
+from towerhall_protocol import commands
+from towerhall_protocol import happenings as h
+from towerhall_protocol.codec import encode
+from towerhall_protocol.errors import CLOSES
+from towerhall_protocol.level import MSGPACK
+from towerhall_protocol.messages import ClientCommand, ClientMessage, ServerFrame
+from towerhall_protocol.offers import Offer
+from towerhall_protocol.replay import Replay
+from towerhall_protocol.wire import read_server
+
+HANDSHAKE_SECONDS: Final = 3.0
+WELCOME_SECONDS: Final = 10.0
+AGAIN_SECONDS: Final = 0.1
+MOST_ABOVE: Final = 3
+"""Numbers are less than this above the least that is allowed: so games have a usual length."""
+ROOM_GONE: Final = CLOSES["room_gone"].code
+_decode = msgspec.msgpack.Decoder().decode
+
+
+class Habits(msgspec.Struct, frozen=True):
+    """How the players of a table behave."""
+
+    think_seconds: float = 0.03
+    """On average; from nothing to twice as long."""
+    plays: bool = True
+    """If not, time runs out on every turn."""
+
+
+class Table(Protocol):
+    """What a player knows of its table."""
+
+    code: str
+    habits: Habits
+    seats: int
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing new is begun."""
+
+    def addresses(self) -> Sequence[str]: ...
+    def noticed(self, player: "Player") -> None:
+        """It has come in, or gone out, or something has happened."""
+
+    def moved(self, player: "Player") -> None:
+        """A command of its own is in the log."""
+
+
+class Player:
+    """One client; a seat number of its own, or none if it only watches."""
+
+    def __init__(
+        self, table: Table, wanted: int | None, token: str, replay: Replay, recorder: Recorder
+    ) -> None:
+        self.table = table
+        self.wanted = wanted
+        self.replay = replay
+        self.recorder = recorder
+        self.sent_away = 0
+        """The close code after which it may not come back."""
+        self.at = 0
+        """Which of the addresses it is at, or tries next."""
+        self.drops = 0
+        self.pauses = 0
+        self._token = token
+        self._chance = Random(replay.origin)
+        self._backoff = Backoff(Retry(chance=self._chance.random))
+        self._socket: _Socket | None = None
+        self._over = False
+        self._go_at: float | None = None
+
+    @property
+    def up(self) -> bool:
+        return self.replay.welcomed and self._socket is not None
+
+    @property
+    def in_flight(self) -> int:
+        """Commands that are on their way at this moment."""
+        return len(self.replay.unanswered) if self.up else 0
+
+    @property
+    def status(self) -> str:
+        room: Any = self.replay.view.get("room", {})
+        return str(room.get("status", ""))
+
+    async def run(self) -> None:
+        """Stay in the room until stopped, or sent away for good."""
+        loop = asyncio.get_running_loop()
+        self.at = self._chance.randrange(len(self.table.addresses()))
+        while not self._over:
+            await self._one_connection()
+            if self.sent_away:
+                break
+            if self._go_at is not None:
+                await asyncio.sleep(max(0.0, self._go_at - loop.time()))
+                self._go_at = None
+            elif not self._over:
+                await asyncio.sleep(self._backoff.next_seconds())
+            self._elsewhere()
+
+    def stop(self) -> None:
+        self._over = True
+        self.drop()
+
+    def drop(self) -> None:
+        """End the connection from this side, rudely."""
+        if self._socket is not None:
+            self._socket.transport.disconnect(graceful=False)
+
+    def _elsewhere(self) -> None:
+        count = len(self.table.addresses())
+        self.at = (self.at + 1 + self._chance.randrange(max(1, count - 1))) % count
+
+    async def _one_connection(self) -> None:
+        socket = _Socket(self)
+        url = f"ws://{self.table.addresses()[self.at]}/v1/rooms/{self.table.code}"
+        try:
+            transport, _ = await ws_connect(
+                lambda: socket,
+                url,
+                extra_headers={"Sec-WebSocket-Protocol": MSGPACK},
+                websocket_handshake_timeout=HANDSHAKE_SECONDS,
+                read_buffer_init_size=2048,
+            )
+        except (OSError, WSError, TimeoutError):
+            return
+        self._socket = socket
+        self.send(self.replay.hello(self._token))
+        late = asyncio.get_running_loop().call_later(WELCOME_SECONDS, self._late, socket)
+        try:
+            await transport.wait_disconnected()
+        finally:
+            late.cancel()
+            self._ended(socket)
+
+    def _late(self, socket: "_Socket") -> None:
+        if not self.replay.welcomed:
+            socket.transport.disconnect(graceful=False)
+
+    def _ended(self, socket: "_Socket") -> None:
+        self._socket = None
+        self.drops += 1
+        self.replay.welcomed = False
+        for n in self.replay.unanswered:
+            self.recorder.unknown(n)
+        if socket.close_code == ROOM_GONE:
+            self.recorder.gone()
+        if socket.close_code and not may_return(socket.close_code) and not self._over:
+            self.sent_away = socket.close_code
+        self.table.noticed(self)
+
+    # What comes
+
+    def receive(self, data: bytes) -> None:
+        message = read_server(_decode(data))
+        if message is None:
+            return
+        happenings = self.replay.receive(message)
+        if type(message) is ServerFrame:
+            self.recorder.recv(message.seq, message.mark, view_hash(self.replay.view))
+        for happening in happenings:
+            self._happened(happening)
+        opening = self.replay.opening()
+        if opening is not None:
+            self._invoke(opening)
+        self.go_on()
+        self.table.noticed(self)
+
+    def _happened(self, happening: h.Happening) -> None:
+        match happening:
+            case h.Synced(_, replaced, lost):
+                self._synced(lost, whole=replaced)
+                self.send(self.replay.ping())
+            case h.Reset(_, lost):
+                self._synced(lost, whole=True)
+            case h.Answered(n, seq):
+                self.recorder.ack(n, seq)
+                self.table.moved(self)
+                self._think()
+            case h.Rejected(n, code):
+                self.recorder.reject(n, code)
+                self._think(AGAIN_SECONDS)
+            case h.OffersCame():
+                self._think()
+            case h.PongCame():
+                self._backoff.reset()
+            case h.Paused(paused):
+                self.pauses += paused
+            case h.MustGo(within_ms):
+                self._leave_within(within_ms / 1000)
+            case h.Faulted():
+                self.drop()
+
+    def _synced(self, lost: int, *, whole: bool) -> None:
+        cursor = self.replay.cursor
+        assert cursor is not None
+        seen = view_hash(self.replay.view)
+        self.recorder.sync(cursor.seq, cursor.mark, seen, lost=lost, whole=whole)
+        for command in self.replay.resend():
+            self.send(command)
+
+    def _leave_within(self, seconds: float) -> None:
+        if self._go_at is None:
+            loop = asyncio.get_running_loop()
+            wait = self._chance.random() * seconds
+            self._go_at = loop.time() + wait
+            loop.call_later(wait, self.drop)
+
+    # What goes
+
+    def send(self, message: ClientMessage) -> None:
+        if self._socket is not None:
+            self._socket.transport.send(WSMsgType.BINARY, encode(message))
+
+    def _invoke(self, command: ClientCommand) -> None:
+        self.recorder.invoke(command.n, tagged=bool(command.tag))
+        self.send(command)
+
+    def _think(self, at_least: float = 0.0) -> None:
+        """Answer the offers after a while, if they still stand then."""
+        if self.replay.offers:
+            wait = at_least + 2 * self.table.habits.think_seconds * self._chance.random()
+            asyncio.get_running_loop().call_later(wait, self._choose, self.replay.tag)
+
+    def _choose(self, tag: str) -> None:
+        replay, table = self.replay, self.table
+        if not self.up or table.quiet or not table.habits.plays:
+            return
+        if replay.offers and replay.tag == tag and not replay.unanswered:
+            self._invoke(replay.command(choose(replay.offers, self._chance)))
+
+    def go_on(self) -> None:
+        """Before the game: sit, get ready, and start it if it is one's own."""
+        replay, table = self.replay, self.table
+        if self.wanted is None or not self.up or table.quiet or replay.unanswered:
+            return
+        if self.status != "waiting":
+            return
+        room: Any = replay.view["room"]
+        holders = room["seats"]
+        if replay.seat is None:
+            if str(self.wanted) not in holders:
+                self._invoke(replay.sit(self.wanted))
+        elif not holders.get(str(replay.seat), {}).get("ready"):
+            self._invoke(replay.ready())
+        elif self.wanted == 0 and sum("ready" in each for each in holders.values()) == table.seats:
+            self._invoke(replay.command(commands.start()))
+
+
+class _Socket(WSListener):
+    """One connection of a player."""
+
+    transport: WSTransport
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+        self.close_code = 0
+
+    def on_ws_connected(self, transport: WSTransport) -> None:
+        self.transport = transport
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        if frame.msg_type == WSMsgType.BINARY:
+            self.player.receive(frame.get_payload_as_bytes())
+        elif frame.msg_type == WSMsgType.CLOSE:
+            self.close_code = int.from_bytes(frame.get_payload_as_bytes()[:2])
+            transport.send_close(WSCloseCode.OK)
+            transport.disconnect()
+
+
+def choose(offers: Sequence[Offer], chance: Random) -> Mapping[str, Any]:
+    """One of the offered commands: each name is equally likely, numbers are small."""
+    offer = offers[chance.randrange(len(offers))]
+    body: dict[str, Any] = {"command": offer.command}
+    for name, numbers in offer.ranges.items():
+        body[name] = min(numbers.most, numbers.least + chance.randrange(MOST_ABOVE))
+    if offer.choices:
+        body.update(offer.choices[chance.randrange(len(offer.choices))].parameters)
+    return body

@@ -1,0 +1,146 @@
+"""Where a part is played: a rig with a crowd, the history of both, and the judgement at the end."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+import msgspec
+
+from tests.bench.report import Figure
+from tests.faults.checker import Violation, check
+from tests.faults.crowd import Crowd, Size
+from tests.faults.history import Ack, History, Invoke, Recv, Reject, Sync, Unknown
+from tests.faults.logs import RoomLog, read_logs, told
+from tests.faults.players import Habits
+from tests.faults.report import Outcome, share_in_flight
+from tests.faults.rig import SERVE, Rig, Store, running
+from towerhall_server.cli.progress import Progress
+from towerhall_server.game import discover
+
+HOT_SECONDS: Final = 2.0
+HOT_LOOK_SECONDS: Final = 0.001
+
+
+class Order(msgspec.Struct, frozen=True):
+    """How a part is to be run."""
+
+    folder: Path
+    """Empty, and its own."""
+    short: bool = False
+    seed: int = 1
+
+    def of(self, short: int, full: int) -> int:
+        return short if self.short else full
+
+
+class Stage:
+    """One run of one part."""
+
+    def __init__(self, part: str, order: Order, rig: Rig, crowd: Crowd) -> None:
+        self.part = part
+        self.order = order
+        self.rig = rig
+        self.crowd = crowd
+        self.history = crowd.history
+        self.failures: list[str] = []
+        self.losses: list[int] = []
+        """Ticks at which the store went back."""
+        self.discarded: list[Path] = []
+        """What it held until then."""
+        self.allow_exceptions = False
+        self._began = monotonic()
+
+    def progress(self, total: int) -> Progress:
+        return Progress(total, self.part)
+
+    async def hot(self, at: int | None = None) -> None:
+        """Wait for a moment at which commands are under way."""
+        deadline = monotonic() + HOT_SECONDS
+        while not self.crowd.in_flight(at) and monotonic() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(HOT_LOOK_SECONDS)
+
+    def fault(self, kind: str, at: int | None = None) -> int:
+        """Note that something is being done to a node, or to all of them."""
+        return self.history.fault(kind, self.crowd.in_flight(at))
+
+    async def hit(self, kind: str, at: int | None = None) -> int:
+        """The same at a moment that counts."""
+        await self.hot(at)
+        return self.fault(kind, at)
+
+    async def finish(self, figures: Sequence[Figure] = ()) -> Outcome:
+        """Let everything come to rest, and judge it."""
+        await self.crowd.settle()
+        # As soon as players leave they see nothing more: what comes after is not theirs.
+        await self.crowd.leave()
+        violations = await self._judged()
+        rig, history = self.rig, self.history
+        sent_away = Counter(p.sent_away for p in self.crowd if p.sent_away not in (0, 4404))
+        self.failures += [f"{n} players were sent away by {code}" for code, n in sent_away.items()]
+        self.failures += self.crowd.unfinished
+        if rig.exceptions and not self.allow_exceptions:
+            self.failures.append(f"{rig.exceptions} stacks in the logs of the nodes")
+        in_flight = tuple(fault.in_flight for fault in history.faults)
+        return Outcome(
+            part=self.part,
+            seconds=monotonic() - self._began,
+            rooms=self.crowd.opened,
+            commands=history.count(Invoke),
+            acks=history.count(Ack),
+            rejects=history.count(Reject),
+            unknown=history.count(Unknown),
+            frames=history.count(Recv) + history.count(Sync),
+            faults=Counter(fault.kind for fault in history.faults),
+            in_flight=in_flight,
+            violations=tuple(violations),
+            failures=tuple(self.failures),
+            figures=(share_in_flight(in_flight), *figures),
+        )
+
+    async def _judged(self) -> list[Violation]:
+        rooms = tuple(self.history.recorders)
+        dumps = [await self._dumped(folder, rooms) for folder in self.discarded]
+        dumps.append(await read_logs(self.rig.store.url, rooms))
+        games = discover()
+        found: list[Violation] = []
+        for room, clients in self.history.recorders.items():
+            logs = [told(dump[room], games) for dump in dumps]
+            found += check(room, clients, logs, self.losses)
+        return found
+
+    async def _dumped(self, folder: Path, rooms: Sequence[str]) -> dict[str, RoomLog]:
+        """The logs in a copy of the store's files."""
+        store = Store(folder)
+        try:
+            await store.start()
+            return await read_logs(store.url, rooms)
+        finally:
+            await store.kill()
+
+
+@asynccontextmanager
+async def stage(
+    part: str,
+    order: Order,
+    *,
+    size: Size | None = None,
+    habits: Habits | None = None,
+    nodes: int = 3,
+    proxied: bool = False,
+    launch: Sequence[str] = SERVE,
+) -> AsyncIterator[Stage]:
+    """A rig with a crowd that plays."""
+    size = size or Size(rooms=order.of(8, 12))
+    async with running(order.folder, nodes, proxied=proxied, launch=launch) as rig:
+        addresses = [node.address for node in rig.nodes]
+        crowd = Crowd(lambda: addresses, History(), size, habits or Habits(), order.seed)
+        set_up = Stage(part, order, rig, crowd)
+        try:
+            await crowd.open()
+            yield set_up
+        finally:
+            await crowd.leave()
