@@ -10,12 +10,43 @@ from typing import Final
 import uvloop
 
 from tests.bench.usage import allow_many_sockets
-from tests.faults import node_killed
+from tests.faults import (
+    connect_storm,
+    drops,
+    log_gone,
+    node_killed,
+    node_paused,
+    poison,
+    reply_lost,
+    rolling_restart,
+    slow_readers,
+    store_cut,
+    store_full,
+    store_killed,
+    tail_lost,
+    timers,
+)
 from tests.faults.report import Outcome, json_target, print_outcome, write_json
 from tests.faults.stage import Order
 
 PARTS: Final[dict[str, ModuleType]] = {
-    module.__name__.rpartition(".")[2]: module for module in (node_killed,)
+    module.__name__.rpartition(".")[2]: module
+    for module in (
+        node_killed,
+        node_paused,
+        store_cut,
+        reply_lost,
+        store_killed,
+        tail_lost,
+        log_gone,
+        drops,
+        slow_readers,
+        connect_storm,
+        rolling_restart,
+        timers,
+        store_full,
+        poison,
+    )
 }
 EXAMPLES: Final = """\
 examples:

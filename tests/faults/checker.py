@@ -49,6 +49,8 @@ class Commit(msgspec.Struct, frozen=True):
     n: int = 0
     flaw: str = ""
     """Why it does not follow from the one before."""
+    late_ms: int | None = None
+    """If a timer made it: how long after its time. Early ones have a flaw."""
 
     @property
     def place(self) -> Place:

@@ -40,13 +40,18 @@ class CrowdTable:
     def __init__(self, crowd: "Crowd", code: str, chance: Random) -> None:
         self.code = code
         self.seats = crowd.size.seats
-        self.habits = crowd.habits
         self.players: list[Player] = []
         self.tasks: list[asyncio.Task[None]] = []
-        self.struck_at: float | None = None
+        self.replaced = False
+        """Another game was begun when this one was over."""
+        self._struck_at: float | None = None
         self._all_back = False
         self._crowd = crowd
         self._chance = chance
+
+    @property
+    def habits(self) -> Habits:
+        return self._crowd.habits
 
     @property
     def quiet(self) -> bool:
@@ -55,6 +60,10 @@ class CrowdTable:
     @property
     def over(self) -> bool:
         return all(player.status == "over" or player.sent_away for player in self.players)
+
+    @property
+    def sent_away(self) -> bool:
+        return all(player.sent_away for player in self.players)
 
     @property
     def level(self) -> bool:
@@ -67,29 +76,36 @@ class CrowdTable:
     def addresses(self) -> Sequence[str]:
         return self._crowd.addresses()
 
-    def enter(self, token: str, wanted: int | None) -> Player:
+    def enter(self, token: str, wanted: int | None, wish: int | None = None) -> Player:
+        """Somebody new: for that seat or to watch, at that address or at any."""
         replay = Replay(self._chance.randbytes)
         recorder = self._crowd.history.client(self.code, replay.origin)
         player = Player(self, wanted, token, replay, recorder)
+        player.wish = wish
         self.players.append(player)
         self.tasks.append(asyncio.create_task(player.run(), name=f"player in {self.code}"))
         return player
 
     def noticed(self, player: Player) -> None:
-        if self.struck_at is not None and not self._all_back:
+        if self._struck_at is not None and not self._all_back:
             self._all_back = all(each.up for each in self.players if each.wanted is not None)
         if player.status == "over" and self.over:
             self._crowd.ended(self)
 
-    def moved(self, player: Player) -> None:
+    def moved(self, player: Player, seconds: float) -> None:
         """The first move after everybody is back: the room is playable again."""
-        if self.struck_at is not None and self._all_back:
-            elapsed = asyncio.get_running_loop().time() - self.struck_at
+        self._crowd.latencies.append(seconds)
+        if self._struck_at is not None and self._all_back:
+            elapsed = asyncio.get_running_loop().time() - self._struck_at
             self._crowd.back_after.append(elapsed)
-            self.struck_at = None
+            self._struck_at = None
+
+    def returned(self, seconds: float) -> None:
+        self._crowd.away.append(seconds)
 
     def strike(self) -> None:
-        self.struck_at, self._all_back = asyncio.get_running_loop().time(), False
+        """From now on it counts how long it takes until all are here and somebody has moved."""
+        self._struck_at, self._all_back = asyncio.get_running_loop().time(), False
 
     async def leave(self) -> None:
         for player in self.players:
@@ -115,11 +131,17 @@ class Crowd:
         self.size = size
         self.habits = habits
         self.quiet = False
+        self.closing = False
+        """No further game is begun; those that are played may go on."""
         self.tables: dict[str, CrowdTable] = {}
         """Those that are played at."""
         self.opened = 0
         self.back_after: list[float] = []
         """Seconds from a strike to the first move of each room after it."""
+        self.away: list[float] = []
+        """Seconds from each break to the next welcome."""
+        self.latencies: list[float] = []
+        """Seconds from sending each command to its answer."""
         self.unfinished: list[str] = []
         """What was not as it should be when all was quiet."""
         self._tokens = Tokens((KEY,), 1)
@@ -130,6 +152,12 @@ class Crowd:
     def __iter__(self) -> Iterator[Player]:
         return (player for table in self.tables.values() for player in table.players)
 
+    @property
+    def everybody(self) -> list[Player]:
+        """Those whose game is over and who have left as well."""
+        tables = (*self.tables.values(), *self._ended)
+        return [player for table in tables for player in table.players]
+
     def token(self, name: str = "Somebody") -> str:
         return self._tokens.issue(new_identity(name))
 
@@ -137,10 +165,11 @@ class Crowd:
         """Commands under way, at one of the addresses or anywhere."""
         return sum(player.in_flight for player in self if at is None or player.at == at)
 
-    def strike(self, at: int) -> None:
-        """The node at this address is about to go: watch the rooms of its players."""
+    def strike(self, at: int | None = None) -> None:
+        """Something happens to the node at this address, or to all: watch the rooms there."""
         for table in self.tables.values():
-            if any(p.at == at and p.up and p.wanted is not None for p in table.players):
+            seated = [each for each in table.players if each.wanted is not None and each.up]
+            if not table.over and any(at is None or each.at == at for each in seated):
                 table.strike()
 
     async def open(self, rooms: int | None = None) -> None:
@@ -174,13 +203,15 @@ class Crowd:
 
     def ended(self, table: CrowdTable) -> None:
         """Begin another game in its place, once everybody has seen the end of this one."""
-        if self.size.keep or table.code not in self.tables or not table.level:
+        if table.replaced or table.code not in self.tables or not table.level:
             return
-        del self.tables[table.code]
-        self._ended.append(table)
-        for player in table.players:
-            player.stop()
-        if not self.quiet:
+        table.replaced = True
+        if not self.size.keep:
+            del self.tables[table.code]
+            self._ended.append(table)
+            for player in table.players:
+                player.stop()
+        if not (self.quiet or self.closing):
             task = asyncio.create_task(self._open())
             self._opening.add(task)
             task.add_done_callback(self._opening.discard)
@@ -197,6 +228,10 @@ class Crowd:
         self.unfinished += [
             f"{table.code} did not settle" for table in self.tables.values() if not table.level
         ]
+        for table in (*self.tables.values(), *self._ended):
+            for task in table.tasks:
+                if task.done() and not task.cancelled() and task.exception() is not None:
+                    self.unfinished.append(f"a player has failed: {task.exception()!r}")
 
     async def leave(self) -> None:
         for task in self._opening:

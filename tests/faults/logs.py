@@ -61,31 +61,33 @@ def _told(log: RoomLog, games: Mapping[str, AnyGame]) -> Iterator[Commit]:
     before = START
     for entry in log.entries:
         commit = events.decode_commit(entry.blob, room.rules if room else None)
-        flaw = "" if entry.follows(before) else "its link does not fit"
-        flaw = flaw or _undecided(games, log.secret, room, commit, entry.stamps)
+        flaw, late_ms = _judged(games, log.secret, room, commit, entry.stamps)
+        if not entry.follows(before):
+            flaw = "its link does not fit"
         change = follow(games, log.secret, room, entry)
         room, before = change.after, entry.point
-        seen = view(room, view_class(room.rules, None))
+        seen = view_hash(view(room, view_class(room.rules, None)))
         cause = commit.cause
-        yield Commit(entry.seq, change.mark, view_hash(seen), cause.origin, cause.n, flaw)
+        yield Commit(entry.seq, change.mark, seen, cause.origin, cause.n, flaw, late_ms)
 
 
-def _undecided(
+def _judged(
     games: Mapping[str, AnyGame],
     secret: bytes,
     room: Room | None,
     commit: events.Commit,
     stamps: Stamps,
-) -> str:
-    """Why the rules do not lead to this commit; nothing if they do."""
+) -> tuple[str, int | None]:
+    """Why the rules do not lead to this commit, nothing if they do; and how late a timer was."""
     try:
         again = decide_again(room, commit) if room else decide_first(games, secret, commit)
     except UndecidedError as error:
-        return str(error)
+        return str(error), None
     if not is_same(again.step.commit, commit):
-        return "by the rules it is different"
-    missing = again.not_before_ms - stamps.served_ms
-    return f"it was not due for another {missing} ms" if missing > 0 else ""
+        return "by the rules it is different", None
+    late_ms = stamps.served_ms - again.not_before_ms
+    flaw = f"it was not due for another {-late_ms} ms" if late_ms < 0 else ""
+    return flaw, late_ms if again.actor == "timer" else None
 
 
 def _entry(name: bytes, fields: Mapping[bytes, bytes]) -> Entry:

@@ -41,14 +41,19 @@ class Habits(msgspec.Struct, frozen=True):
     """On average; from nothing to twice as long."""
     plays: bool = True
     """If not, time runs out on every turn."""
+    retry_seconds: float = Retry().first_seconds
+    """The longest first wait after a break."""
+    retry_most_seconds: float = Retry().most_seconds
 
 
 class Table(Protocol):
     """What a player knows of its table."""
 
     code: str
-    habits: Habits
     seats: int
+
+    @property
+    def habits(self) -> Habits: ...
 
     @property
     def quiet(self) -> bool:
@@ -58,8 +63,11 @@ class Table(Protocol):
     def noticed(self, player: "Player") -> None:
         """It has come in, or gone out, or something has happened."""
 
-    def moved(self, player: "Player") -> None:
-        """A command of its own is in the log."""
+    def moved(self, player: "Player", seconds: float) -> None:
+        """A command of its own is in the log, so long after it was first sent."""
+
+    def returned(self, seconds: float) -> None:
+        """A player is in the room again, after so long."""
 
 
 class Player:
@@ -76,14 +84,30 @@ class Player:
         """The close code after which it may not come back."""
         self.at = 0
         """Which of the addresses it is at, or tries next."""
-        self.drops = 0
+        self.wish: int | None = None
+        """Where to go next, instead of anywhere."""
+        self.frame_at = 0.0
+        """When the last commit came."""
+        self.connections = 0
+        """How often it was welcomed."""
+        self.dropped = 0
+        """How often the other side ended the connection without having asked it to go."""
         self.pauses = 0
+        """How often it was told that the room stands still."""
         self._token = token
         self._chance = Random(replay.origin)
-        self._backoff = Backoff(Retry(chance=self._chance.random))
+        self.at = self._chance.randrange(len(table.addresses()))
+        habits = table.habits
+        self._backoff = Backoff(
+            Retry(habits.retry_seconds, habits.retry_most_seconds, chance=self._chance.random)
+        )
         self._socket: _Socket | None = None
         self._over = False
+        self._left = False
+        """Whether this side ended the connection."""
         self._go_at: float | None = None
+        self._down_at: float | None = None
+        self._sent_at: dict[int, float] = {}
 
     @property
     def up(self) -> bool:
@@ -102,7 +126,7 @@ class Player:
     async def run(self) -> None:
         """Stay in the room until stopped, or sent away for good."""
         loop = asyncio.get_running_loop()
-        self.at = self._chance.randrange(len(self.table.addresses()))
+        self._elsewhere()
         while not self._over:
             await self._one_connection()
             if self.sent_away:
@@ -121,10 +145,14 @@ class Player:
     def drop(self) -> None:
         """End the connection from this side, rudely."""
         if self._socket is not None:
+            self._left = True
             self._socket.transport.disconnect(graceful=False)
 
     def _elsewhere(self) -> None:
         count = len(self.table.addresses())
+        if self.wish is not None:
+            self.at, self.wish = self.wish, None
+            return
         self.at = (self.at + 1 + self._chance.randrange(max(1, count - 1))) % count
 
     async def _one_connection(self) -> None:
@@ -140,11 +168,14 @@ class Player:
             )
         except (OSError, WSError, TimeoutError):
             return
-        self._socket = socket
-        self.send(self.replay.hello(self._token))
+        socket.transport = transport  # a connection may be over before it was called one
+        self._socket, self._left = socket, False
         late = asyncio.get_running_loop().call_later(WELCOME_SECONDS, self._late, socket)
         try:
+            self.send(self.replay.hello(self._token))
             await transport.wait_disconnected()
+        except (OSError, WSError):
+            pass  # it broke before it stood
         finally:
             late.cancel()
             self._ended(socket)
@@ -155,7 +186,9 @@ class Player:
 
     def _ended(self, socket: "_Socket") -> None:
         self._socket = None
-        self.drops += 1
+        if self.replay.welcomed:
+            self._down_at = asyncio.get_running_loop().time()
+            self.dropped += not self._left and self._go_at is None
         self.replay.welcomed = False
         for n in self.replay.unanswered:
             self.recorder.unknown(n)
@@ -173,6 +206,7 @@ class Player:
             return
         happenings = self.replay.receive(message)
         if type(message) is ServerFrame:
+            self.frame_at = asyncio.get_running_loop().time()
             self.recorder.recv(message.seq, message.mark, view_hash(self.replay.view))
         for happening in happenings:
             self._happened(happening)
@@ -185,16 +219,21 @@ class Player:
     def _happened(self, happening: h.Happening) -> None:
         match happening:
             case h.Synced(_, replaced, lost):
+                self.connections += 1
+                if self._down_at is not None:
+                    self.table.returned(asyncio.get_running_loop().time() - self._down_at)
                 self._synced(lost, whole=replaced)
                 self.send(self.replay.ping())
             case h.Reset(_, lost):
                 self._synced(lost, whole=True)
             case h.Answered(n, seq):
                 self.recorder.ack(n, seq)
-                self.table.moved(self)
+                now = asyncio.get_running_loop().time()
+                self.table.moved(self, now - self._sent_at.pop(n, now))
                 self._think()
             case h.Rejected(n, code):
                 self.recorder.reject(n, code)
+                self._sent_at.pop(n, None)
                 self._think(AGAIN_SECONDS)
             case h.OffersCame():
                 self._think()
@@ -229,6 +268,7 @@ class Player:
             self._socket.transport.send(WSMsgType.BINARY, encode(message))
 
     def _invoke(self, command: ClientCommand) -> None:
+        self._sent_at[command.n] = asyncio.get_running_loop().time()
         self.recorder.invoke(command.n, tagged=bool(command.tag))
         self.send(command)
 

@@ -35,6 +35,9 @@ class Outcome(msgspec.Struct, frozen=True):
     """What else went wrong, in words."""
     figures: Sequence[Figure] = ()
 
+    def with_figures(self, more: Sequence[Figure]) -> "Outcome":
+        return msgspec.structs.replace(self, figures=(*self.figures, *more))
+
     @property
     def ok(self) -> bool:
         return not self.violations and not self.failures and all(f.met for f in self.figures)

@@ -13,9 +13,10 @@ import signal
 import socket
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from redis.asyncio import Redis
@@ -195,9 +196,14 @@ class Rig:
 
 @asynccontextmanager
 async def running(
-    folder: Path, nodes: int = 3, *, proxied: bool = False, launch: Sequence[str] = SERVE
+    folder: Path,
+    nodes: int = 3,
+    *,
+    proxied: bool = False,
+    launch: Sequence[str] = SERVE,
+    told: Mapping[int, Mapping[str, str]] = MappingProxyType({}),
 ) -> AsyncIterator[Rig]:
-    """A store and its nodes, for as long as the block lasts."""
+    """A store and its nodes, for as long as the block lasts. `told` is for single nodes."""
     async with AsyncExitStack() as stack:
         store = Store(folder / "store")
         stack.push_async_callback(store.kill)
@@ -208,7 +214,8 @@ async def running(
         ]
         urls = [f"redis://{HOST}:{way.port}" for way in ways] or [store.url] * nodes
         made = [Node(f"node{at}", folder, url, launch) for at, url in enumerate(urls)]
-        for node in made:
+        for at, node in enumerate(made):
+            node.environment.update(told.get(at, {}))
             stack.push_async_callback(node.kill)
         await asyncio.gather(*(node.start() for node in made))
         yield Rig(folder, store, made, ways)

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from time import monotonic
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -14,8 +15,10 @@ from tests.bench.report import Figure
 from tests.faults.checker import Violation, check
 from tests.faults.crowd import Crowd, Size
 from tests.faults.history import Ack, History, Invoke, Recv, Reject, Sync, Unknown
-from tests.faults.logs import RoomLog, read_logs, told
-from tests.faults.players import Habits
+from tests.faults.logs import RoomLog, read_logs
+from tests.faults.logs import told as read
+from tests.faults.players import ROOM_GONE, Habits
+from tests.faults.proxy import HOST, FaultProxy
 from tests.faults.report import Outcome, share_in_flight
 from tests.faults.rig import SERVE, Rig, Store, running
 from towerhall_server.cli.progress import Progress
@@ -40,18 +43,24 @@ class Order(msgspec.Struct, frozen=True):
 class Stage:
     """One run of one part."""
 
-    def __init__(self, part: str, order: Order, rig: Rig, crowd: Crowd) -> None:
+    def __init__(
+        self, part: str, order: Order, rig: Rig, crowd: Crowd, fronts: Sequence[FaultProxy] = ()
+    ) -> None:
         self.part = part
         self.order = order
         self.rig = rig
         self.crowd = crowd
         self.history = crowd.history
+        self.fronts = fronts
+        """Between clients and nodes."""
         self.failures: list[str] = []
         self.losses: list[int] = []
         """Ticks at which the store went back."""
         self.discarded: list[Path] = []
         """What it held until then."""
         self.allow_exceptions = False
+        self.late_ms: list[int] = []
+        """How late each timer has fired, by the service clock; known when all is judged."""
         self._began = monotonic()
 
     def progress(self, total: int) -> Progress:
@@ -79,7 +88,8 @@ class Stage:
         await self.crowd.leave()
         violations = await self._judged()
         rig, history = self.rig, self.history
-        sent_away = Counter(p.sent_away for p in self.crowd if p.sent_away not in (0, 4404))
+        codes = (player.sent_away for player in self.crowd.everybody)
+        sent_away = Counter(code for code in codes if code not in (0, ROOM_GONE))
         self.failures += [f"{n} players were sent away by {code}" for code, n in sent_away.items()]
         self.failures += self.crowd.unfinished
         if rig.exceptions and not self.allow_exceptions:
@@ -108,7 +118,8 @@ class Stage:
         games = discover()
         found: list[Violation] = []
         for room, clients in self.history.recorders.items():
-            logs = [told(dump[room], games) for dump in dumps]
+            logs = [read(dump[room], games) for dump in dumps]
+            self.late_ms += [c.late_ms for c in logs[-1] if c.late_ms is not None]
             found += check(room, clients, logs, self.losses)
         return found
 
@@ -131,14 +142,24 @@ async def stage(
     habits: Habits | None = None,
     nodes: int = 3,
     proxied: bool = False,
+    cut: Callable[[], tuple[int, int]] | None = None,
     launch: Sequence[str] = SERVE,
+    told: Mapping[int, Mapping[str, str]] = MappingProxyType({}),
 ) -> AsyncIterator[Stage]:
-    """A rig with a crowd that plays."""
+    """A rig with a crowd that plays. With `cut`, through proxies that end connections by it."""
     size = size or Size(rooms=order.of(8, 12))
-    async with running(order.folder, nodes, proxied=proxied, launch=launch) as rig:
+    async with (
+        running(order.folder, nodes, proxied=proxied, launch=launch, told=told) as rig,
+        AsyncExitStack() as stack,
+    ):
         addresses = [node.address for node in rig.nodes]
+        fronts: list[FaultProxy] = []
+        if cut is not None:
+            for node in rig.nodes:
+                fronts.append(await stack.enter_async_context(FaultProxy(node.port, cut)))
+            addresses = [f"{HOST}:{front.port}" for front in fronts]
         crowd = Crowd(lambda: addresses, History(), size, habits or Habits(), order.seed)
-        set_up = Stage(part, order, rig, crowd)
+        set_up = Stage(part, order, rig, crowd, fronts)
         try:
             await crowd.open()
             yield set_up
