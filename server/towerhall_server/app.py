@@ -67,8 +67,9 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         raise UnfitStoreError(f"{safe_url(store_url)} cannot be used as a store: {error}") from None
     finally:
         await checker.aclose()
-    async with EventLog(store_url) as log:
-        node = Node(secrets.token_hex(4), log, ServiceClock(), discover(), settings.keep_days)
+    name = secrets.token_hex(4)
+    async with EventLog(store_url, name) as log:
+        node = Node(name, log, ServiceClock(), discover(), settings.keep_days)
         directory = Directory(node)
         await directory.beat_once()
         hall = Hall(
@@ -87,7 +88,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         app.router.redirect_slashes = False
         tasks = (
             asyncio.create_task(directory.beat(), name="beat"),
-            asyncio.create_task(directory.listen(lambda: listen(store_url)), name="listen"),
+            asyncio.create_task(directory.listen(lambda: listen(store_url, name)), name="listen"),
         )
         try:
             yield Service(app, routes, directory)

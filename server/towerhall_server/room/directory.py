@@ -17,14 +17,15 @@ from towerhall_protocol.messages import ServerGo
 from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.entry import START, Entry, link
 from towerhall_server.eventlog.log import Append, Appended
-from towerhall_server.eventlog.wakes import Missed, Said, Wake, Woken
+from towerhall_server.eventlog.wakes import Alive, Missed, Said, Told, Wake, Woken
 from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of
 from towerhall_server.room.core import Plan
 from towerhall_server.room.events import encode_commit
 from towerhall_server.room.follower import TTL_MS, Follower, Node, load
-from towerhall_server.room.inbox import Doubt, TimeIsUp
+from towerhall_server.room.guests import decode_guests
+from towerhall_server.room.inbox import TimeIsUp
 from towerhall_server.room.replica import Replica, UnknownRulesError
 from towerhall_server.room.view import summary
 
@@ -38,6 +39,8 @@ BEAT_SECONDS: Final = 1.0
 DRAIN_LOOK_SECONDS: Final = 0.05
 ASLEEP_SECONDS: Final = 60.0
 QUARANTINE_SECONDS: Final = 60.0
+NEIGHBOUR_SECONDS: Final = 5.0
+"""A node that has not said for so long that it is there has gone."""
 
 
 class PoisonedRoomError(Exception):
@@ -62,6 +65,8 @@ class Directory:
         self._loading: dict[str, asyncio.Task[RoomActor | None]] = {}
         self._idle_since: dict[str, float] = {}
         self._poisoned: dict[str, float] = {}
+        self._neighbours: dict[str, float] = {}
+        """Other nodes, and when they were heard of last."""
         self._waking: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
@@ -131,6 +136,8 @@ class Directory:
             await asyncio.sleep(BEAT_SECONDS)
 
     async def beat_once(self) -> None:
+        self._node.log.be_there()
+        self._miss_neighbours()
         beats = await self._node.log.beat_all()
         for shard, beat in beats.items():
             self._node.clock.hear(shard, beat.served_ms)
@@ -139,6 +146,16 @@ class Directory:
             # Loading many rooms must not hold up the next beat: time would stand still.
             self._waking = asyncio.create_task(self._wake(due))
         await self._let_sleep()
+
+    def _miss_neighbours(self) -> None:
+        """Whoever looked at rooms on a node that has gone does not look any more."""
+        late = monotonic() - NEIGHBOUR_SECONDS
+        gone = [node for node, heard in self._neighbours.items() if heard < late]
+        for node in gone:
+            del self._neighbours[node]
+        if gone:
+            for actor in self._actors.values():
+                actor.follower.audience.forget(gone)
 
     async def _wake(self, codes: list[str]) -> None:
         for code in codes:
@@ -166,17 +183,23 @@ class Directory:
 
     def _hear(self, wake: Wake) -> None:
         match wake:
-            case Woken(room, entry):
+            case Woken(room):
                 actor = self._actors.get(room)
                 if actor is not None:
-                    actor.hear(entry)
+                    actor.hear(wake.entry)
             case Said(room, line):
                 actor = self._actors.get(room)
                 if actor is not None:
                     actor.follower.audience.tell(message_of(line))
+            case Told(room, node, guests):
+                actor = self._actors.get(room)
+                if actor is not None:
+                    actor.follower.audience.hear_of(node, decode_guests(guests))
+            case Alive(node):
+                self._neighbours[node] = monotonic()
             case Missed():
                 for actor in self._actors.values():
-                    actor.put(Doubt())
+                    actor.doubt()
 
     async def _found(self, plan: Plan, code: str, uid: bytes, secret: bytes) -> RoomActor | None:
         step = core.found(plan, code, uid, secret)
