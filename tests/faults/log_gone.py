@@ -11,7 +11,7 @@ from tests.faults.stage import Order, Stage, stage
 TITLE: Final = "FLUSHALL under load"
 USUAL: Final = "1 minute"
 TOLD_SECONDS: Final = 8.0
-PLAY_SECONDS: Final = 2.0
+PLAY_SECONDS: Final = 1.0
 FLUSH: Final = b"*1\r\n$8\r\nFLUSHALL\r\n"
 
 

@@ -230,13 +230,13 @@ class Player:
                 self.recorder.ack(n, seq)
                 now = asyncio.get_running_loop().time()
                 self.table.moved(self, now - self._sent_at.pop(n, now))
-                self._think()
+                self.think()
             case h.Rejected(n, code):
                 self.recorder.reject(n, code)
                 self._sent_at.pop(n, None)
-                self._think(AGAIN_SECONDS)
+                self.think(AGAIN_SECONDS)
             case h.OffersCame():
-                self._think()
+                self.think()
             case h.PongCame():
                 self._backoff.reset()
             case h.Paused(paused):
@@ -272,7 +272,7 @@ class Player:
         self.recorder.invoke(command.n, tagged=bool(command.tag))
         self.send(command)
 
-    def _think(self, at_least: float = 0.0) -> None:
+    def think(self, at_least: float = 0.0) -> None:
         """Answer the offers after a while, if they still stand then."""
         if self.replay.offers:
             wait = at_least + 2 * self.table.habits.think_seconds * self._chance.random()

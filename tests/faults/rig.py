@@ -148,7 +148,7 @@ class Node(Running):
 
     async def start(self) -> None:
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        told = {"TOWERHALL_TOKEN_KEYS": KEY, "TOWERHALL_DRAIN_SECONDS": "5"}
+        told = {"TOWERHALL_TOKEN_KEYS": KEY, "TOWERHALL_DRAIN_SECONDS": "2"}
         flags = ("--port", str(self.port), "--redis-url", self._store_url)
         with self._log.open("a") as log:
             self._process = await asyncio.create_subprocess_exec(

@@ -16,9 +16,9 @@ from tests.faults.stage import Order, Stage, stage
 
 TITLE: Final = "a node cut from the store: black hole, reset, one way, delay"
 USUAL: Final = "4 minutes"
-LONG_SECONDS: Final = 7.0
+LONG_SECONDS: Final = 6.0
 """By then all clients must have been told to go: 3 s without the store, and 2 s to leave."""
-BRIEF_SECONDS: Final = 1.0
+BRIEF_SECONDS: Final = 0.7
 DELAY_SECONDS: Final = 0.4
 
 

@@ -15,6 +15,7 @@ USUAL: Final = "1 minute"
 FULL_SECONDS: Final = 2.0
 SHORT_FULL_SECONDS: Final = 1.0
 AFTER_SECONDS: Final = 3.5
+SHORT_AFTER_SECONDS: Final = 1.5
 WRITABLE_SECONDS: Final = 3.0
 
 
@@ -28,7 +29,7 @@ async def run(order: Order) -> Outcome:
             await asyncio.sleep(SHORT_FULL_SECONDS if order.short else FULL_SECONDS)
             await _limit(on, 0)
             on.crowd.strike()
-            await asyncio.sleep(AFTER_SECONDS)
+            await asyncio.sleep(SHORT_AFTER_SECONDS if order.short else AFTER_SECONDS)
             shown.show(number)
         shown.done()
         players, back = on.crowd.everybody, on.crowd.back_after

@@ -17,10 +17,11 @@ USUAL: Final = "4 minutes"
 DOWN_SECONDS: Final = (1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 5, 5, 5, 8, 8, 10, 15, 20, 30)
 WRITABLE_SECONDS: Final = 3.0
 AFTER_SECONDS: Final = 3.5
+SHORT_AFTER_SECONDS: Final = 1.5
 
 
 async def run(order: Order) -> Outcome:
-    downs = [1, 2] if order.short else list(DOWN_SECONDS)
+    downs = [1] if order.short else list(DOWN_SECONDS)
     Random(order.seed).shuffle(downs)
     async with stage("store_killed", order) as on:
         shown = on.progress(len(downs))
@@ -30,7 +31,7 @@ async def run(order: Order) -> Outcome:
             await asyncio.sleep(seconds)
             await on.rig.store.start()
             on.crowd.strike()
-            await asyncio.sleep(AFTER_SECONDS)
+            await asyncio.sleep(SHORT_AFTER_SECONDS if order.short else AFTER_SECONDS)
             shown.show(number)
         shown.done()
         crowd = on.crowd

@@ -18,18 +18,20 @@ from tests.faults.stage import Order, Stage, stage
 TITLE: Final = "an older copy of the store is restored under load"
 USUAL: Final = "3 minutes"
 AFTER_SECONDS: Final = 3.0
+SHORT_AFTER_SECONDS: Final = 1.5
 
 
 async def run(order: Order) -> Outcome:
     restores = order.of(2, 20)
     chance = Random(order.seed)
     size = Size(rooms=order.of(6, 8), keep=True)
-    async with stage("tail_lost", order, size=size, habits=Habits(0.08)) as on:
+    habits = Habits(think_seconds=0.08, retry_most_seconds=1.0)
+    async with stage("tail_lost", order, size=size, habits=habits) as on:
         shown = on.progress(restores)
         for number in range(1, restores + 1):
             # Every second time the nodes die with it, so that nobody can put anything back.
             await _go_back(on, number, 0.3 + 1.5 * chance.random(), nodes_too=number % 2 == 0)
-            await asyncio.sleep(AFTER_SECONDS)
+            await asyncio.sleep(SHORT_AFTER_SECONDS if order.short else AFTER_SECONDS)
             shown.show(number)
         shown.done()
         clients = [each for every in on.history.recorders.values() for each in every]
