@@ -13,6 +13,7 @@ from tests.bench.usage import allow_many_sockets
 from tests.faults import (
     connect_storm,
     drops,
+    hostile_frames,
     log_gone,
     node_killed,
     node_paused,
@@ -46,6 +47,7 @@ PARTS: Final[dict[str, ModuleType]] = {
         timers,
         store_full,
         poison,
+        hostile_frames,
     )
 }
 EXAMPLES: Final = """\

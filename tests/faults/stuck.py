@@ -14,6 +14,27 @@ from towerhall_protocol.messages import ClientHello, ClientHistory, Greeting
 RECEIVE_BYTES: Final = 4096
 ORIGIN: Final = "AAAAAAAAAAA"
 MOST_SEQ: Final = 1 << 20
+ACCEPTED: Final = b"HTTP/1.1 101"
+
+
+def request(address: str, code: str) -> bytes:
+    """Asks for a WebSocket to a room."""
+    head = (
+        f"GET /v1/rooms/{code} HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Key: dG93ZXJoYWxsIHRvd2VyaA==\r\n"
+        f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: {MSGPACK}\r\n\r\n"
+    )
+    return head.encode()
+
+
+async def handshake(address: str, code: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A raw connection to a room, after its handshake."""
+    host, _, port = address.partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(request(address, code))
+    answer = await reader.readuntil(b"\r\n\r\n")
+    assert answer.startswith(ACCEPTED), answer
+    return reader, writer
 
 
 class Stuck:
@@ -28,14 +49,9 @@ class Stuck:
         loop = asyncio.get_running_loop()
         host, _, port = address.partition(":")
         await loop.sock_connect(self._socket, (host, int(port)))
-        head = (
-            f"GET /v1/rooms/{code} HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\n"
-            "Connection: Upgrade\r\nSec-WebSocket-Key: dG93ZXJoYWxsIHRvd2VyaA==\r\n"
-            f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: {MSGPACK}\r\n\r\n"
-        )
-        await loop.sock_sendall(self._socket, head.encode())
+        await loop.sock_sendall(self._socket, request(address, code))
         answer = await loop.sock_recv(self._socket, 1024)
-        assert answer.startswith(b"HTTP/1.1 101"), answer
+        assert answer.startswith(ACCEPTED), answer
         hello = ClientHello(Greeting(token, LEVEL, ORIGIN))
         await loop.sock_sendall(self._socket, masked(Opcode.BINARY, encode(hello)))
 
