@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from tests.bench.report import Figure
 from tests.faults.crowd import Size
-from tests.faults.players import Habits, Player
+from tests.faults.habits import Habits
+from tests.faults.players import Player
 from tests.faults.report import Outcome, percentile
 from tests.faults.rig import Node
 from tests.faults.stage import Order, Stage, stage

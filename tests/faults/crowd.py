@@ -7,8 +7,9 @@ from typing import Final
 
 import msgspec
 
+from tests.faults.habits import Habits
 from tests.faults.history import History
-from tests.faults.players import Habits, Player
+from tests.faults.players import Player
 from tests.faults.rig import KEY
 from towerhall_client.errors import ServiceError
 from towerhall_client.http import Service

@@ -16,7 +16,7 @@ from tests.bench.report import Figure
 from tests.eventlog.processes import is_running
 from tests.faults.crowd import Size
 from tests.faults.fuzz import breaks, messages
-from tests.faults.players import Habits
+from tests.faults.habits import Habits
 from tests.faults.report import Outcome, percentile
 from tests.faults.stage import Order, Stage, stage
 from tests.faults.stuck import ORIGIN, handshake

@@ -5,13 +5,13 @@ client, to any node, and resends what was not answered. What it may do is decide
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 from picows import WSCloseCode, WSError, WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
+from tests.faults.habits import Table, choose
 from tests.faults.history import Recorder
 from tests.faults.logs import view_hash
 from towerhall_client.retry import Backoff, Retry, may_return
@@ -21,53 +21,14 @@ from towerhall_protocol.codec import encode
 from towerhall_protocol.errors import CLOSES
 from towerhall_protocol.level import MSGPACK
 from towerhall_protocol.messages import ClientCommand, ClientMessage, ServerFrame
-from towerhall_protocol.offers import Offer
 from towerhall_protocol.replay import Replay
 from towerhall_protocol.wire import read_server
 
 HANDSHAKE_SECONDS: Final = 3.0
 WELCOME_SECONDS: Final = 10.0
 AGAIN_SECONDS: Final = 0.1
-MOST_ABOVE: Final = 3
-"""Numbers are less than this above the least that is allowed: so games have a usual length."""
 ROOM_GONE: Final = CLOSES["room_gone"].code
 _decode = msgspec.msgpack.Decoder().decode
-
-
-class Habits(msgspec.Struct, frozen=True):
-    """How the players of a table behave."""
-
-    think_seconds: float = 0.03
-    """On average; from nothing to twice as long."""
-    plays: bool = True
-    """If not, time runs out on every turn."""
-    retry_seconds: float = Retry().first_seconds
-    """The longest first wait after a break."""
-    retry_most_seconds: float = Retry().most_seconds
-
-
-class Table(Protocol):
-    """What a player knows of its table."""
-
-    code: str
-    seats: int
-
-    @property
-    def habits(self) -> Habits: ...
-
-    @property
-    def quiet(self) -> bool:
-        """Nothing new is begun."""
-
-    def addresses(self) -> Sequence[str]: ...
-    def noticed(self, player: "Player") -> None:
-        """It has come in, or gone out, or something has happened."""
-
-    def moved(self, player: "Player", seconds: float) -> None:
-        """A command of its own is in the log, so long after it was first sent."""
-
-    def returned(self, seconds: float) -> None:
-        """A player is in the room again, after so long."""
 
 
 class Player:
@@ -322,14 +283,3 @@ class _Socket(WSListener):
             self.close_code = int.from_bytes(frame.get_payload_as_bytes()[:2])
             transport.send_close(WSCloseCode.OK)
             transport.disconnect()
-
-
-def choose(offers: Sequence[Offer], chance: Random) -> Mapping[str, Any]:
-    """One of the offered commands: each name is equally likely, numbers are small."""
-    offer = offers[chance.randrange(len(offers))]
-    body: dict[str, Any] = {"command": offer.command}
-    for name, numbers in offer.ranges.items():
-        body[name] = min(numbers.most, numbers.least + chance.randrange(MOST_ABOVE))
-    if offer.choices:
-        body.update(offer.choices[chance.randrange(len(offer.choices))].parameters)
-    return body

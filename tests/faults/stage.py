@@ -14,10 +14,11 @@ import msgspec
 from tests.bench.report import Figure
 from tests.faults.checker import Violation, check
 from tests.faults.crowd import Crowd, Size
+from tests.faults.habits import Habits
 from tests.faults.history import Ack, History, Invoke, Recv, Reject, Sync, Unknown
 from tests.faults.logs import RoomLog, read_logs
 from tests.faults.logs import told as read
-from tests.faults.players import ROOM_GONE, Habits
+from tests.faults.players import ROOM_GONE
 from tests.faults.proxy import HOST, FaultProxy
 from tests.faults.report import Outcome, share_in_flight
 from tests.faults.rig import SERVE, Rig, Store, running

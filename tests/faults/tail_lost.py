@@ -10,8 +10,8 @@ from typing import Final
 
 from tests.bench.report import Figure
 from tests.faults.crowd import Size
+from tests.faults.habits import Habits
 from tests.faults.history import Sync
-from tests.faults.players import Habits
 from tests.faults.report import Outcome
 from tests.faults.stage import Order, Stage, stage
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.bench.report import Figure
 from tests.faults.crowd import Crowd, Size
-from tests.faults.players import Habits
+from tests.faults.habits import Habits
 from tests.faults.report import Outcome, percentile
 from tests.faults.stage import Order, stage
 
