@@ -1,9 +1,12 @@
 """`make faults`: every part of the fault suite, or those that are named."""
 
 import argparse
+import asyncio
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
+from traceback import print_exception
 from types import ModuleType
 from typing import Final
 
@@ -27,7 +30,7 @@ from tests.faults import (
     tail_lost,
     timers,
 )
-from tests.faults.report import Outcome, json_target, print_outcome, write_json
+from tests.faults.report import Outcome, failed, json_target, print_outcome, write_json
 from tests.faults.stage import Order
 
 PARTS: Final[dict[str, ModuleType]] = {
@@ -50,6 +53,8 @@ PARTS: Final[dict[str, ModuleType]] = {
         hostile_frames,
     )
 }
+MOST_SECONDS: Final = (55, 1800)
+"""Of one part: the short one, the full one."""
 EXAMPLES: Final = """\
 examples:
   python -m tests.faults
@@ -98,7 +103,19 @@ def _run(part: str, arguments: argparse.Namespace) -> Outcome:
         place = Path(folder) if arguments.keep is None else arguments.keep / part
         place.mkdir(parents=True, exist_ok=True)
         order = Order(place, arguments.short, arguments.seed)
-        outcome: Outcome = uvloop.run(PARTS[part].run(order))
+        return uvloop.run(_bounded(part, order))
+
+
+async def _bounded(part: str, order: Order) -> Outcome:
+    """A part that fails, or does not end, is red; the others are run all the same."""
+    began = monotonic()
+    try:
+        async with asyncio.timeout(order.of(*MOST_SECONDS)):
+            outcome: Outcome = await PARTS[part].run(order)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+        print_exception(error)
+        seconds = monotonic() - began
+        return failed(part, seconds, f"{type(error).__name__}: {error}")
     return outcome
 
 

@@ -64,6 +64,8 @@ class Player:
         )
         self._socket: _Socket | None = None
         self._over = False
+        self._may_come = asyncio.Event()
+        self._may_come.set()
         self._left = False
         """Whether this side ended the connection."""
         self._go_at: float | None = None
@@ -98,9 +100,19 @@ class Player:
             elif not self._over:
                 await asyncio.sleep(self._backoff.next_seconds())
             self._elsewhere()
+            await self._may_come.wait()
+
+    def stay_away(self) -> None:
+        """Leave, and do not come back before told to."""
+        self._may_come.clear()
+        self.drop()
+
+    def come_back(self) -> None:
+        self._may_come.set()
 
     def stop(self) -> None:
         self._over = True
+        self._may_come.set()
         self.drop()
 
     def drop(self) -> None:

@@ -43,6 +43,11 @@ class Outcome(msgspec.Struct, frozen=True):
         return not self.violations and not self.failures and all(f.met for f in self.figures)
 
 
+def failed(part: str, seconds: float, why: str) -> Outcome:
+    """A part that did not come to its end."""
+    return Outcome(part, seconds, 0, 0, 0, 0, 0, 0, {}, (), (), (why,))
+
+
 def share_in_flight(in_flight: Sequence[int], at_least: float = 0.5) -> Figure:
     """A run counts only if faults hit something."""
     hit = sum(count > 0 for count in in_flight)

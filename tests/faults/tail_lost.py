@@ -9,28 +9,35 @@ from random import Random
 from typing import Final
 
 from tests.bench.report import Figure
-from tests.faults.crowd import Size
+from tests.faults.crowd import CrowdTable, Size
 from tests.faults.habits import Habits
 from tests.faults.history import Sync
+from tests.faults.players import Player
 from tests.faults.report import Outcome
 from tests.faults.stage import Order, Stage, stage
 
 TITLE: Final = "an older copy of the store is restored under load"
 USUAL: Final = "3 minutes"
 AFTER_SECONDS: Final = 3.0
-SHORT_AFTER_SECONDS: Final = 1.5
+SHORT_AFTER_SECONDS: Final = 0.5
+SLEEP_SECONDS: Final = 1.5
+ABSENT_SECONDS: Final = 15.0
+KINDS: Final = ("go_back", "go_back_and_kill_nodes", "go_back_past_a_sleeper")
+"""With nodes that can put back what is missing; with none; with one that knows only the old past,
+and wakes when there is a new one."""
 
 
 async def run(order: Order) -> Outcome:
-    restores = order.of(2, 20)
+    restores = order.of(3, 20)
     chance = Random(order.seed)
     size = Size(rooms=order.of(6, 8), keep=True)
     habits = Habits(think_seconds=0.08, retry_most_seconds=1.0)
     async with stage("tail_lost", order, size=size, habits=habits) as on:
         shown = on.progress(restores)
         for number in range(1, restores + 1):
-            # Every second time the nodes die with it, so that nobody can put anything back.
-            await _go_back(on, number, 0.3 + 1.5 * chance.random(), nodes_too=number % 2 == 0)
+            kind = KINDS[number % len(KINDS)]
+            seconds = 0.3 + (0.5 if order.short else 1.5) * chance.random()
+            await _go_back(on, number, kind, seconds)
             await asyncio.sleep(SHORT_AFTER_SECONDS if order.short else AFTER_SECONDS)
             shown.show(number)
         shown.done()
@@ -44,20 +51,60 @@ async def run(order: Order) -> Outcome:
         return await on.finish(figures)
 
 
-async def _go_back(on: Stage, number: int, seconds: float, *, nodes_too: bool) -> None:
+async def _go_back(on: Stage, number: int, kind: str, seconds: float) -> None:
     store = on.rig.store
+    sleeper, *others = on.rig.nodes
     copy, discarded = on.rig.folder / f"copy{number}", on.rig.folder / f"discarded{number}"
     store.copy_to(copy)
     await asyncio.sleep(seconds)
-    await on.hot()
-    tick = on.fault("go_back_and_kill_nodes" if nodes_too else "go_back")
-    await store.kill()
-    if nodes_too:
-        await asyncio.gather(*(node.kill() for node in on.rig.nodes))
-    store.copy_to(discarded)
-    store.become(copy)
-    on.losses.append(tick)
-    on.discarded.append(discarded)
-    await store.start()
-    if nodes_too:
-        await asyncio.gather(*(node.start() for node in on.rig.nodes))
+    await on.hot(0)
+    dead = {"go_back": [], "go_back_and_kill_nodes": on.rig.nodes}.get(kind, others)
+    tick = on.fault(kind)
+    if dead is others:
+        sleeper.pause()
+    try:
+        await store.kill()
+        await asyncio.gather(*(node.kill() for node in dead))
+        store.copy_to(discarded)
+        store.become(copy)
+        on.losses.append(tick)
+        on.discarded.append(discarded)
+        absent = _send_out(on) if dead else []
+        await store.start()
+        await asyncio.gather(*(node.start() for node in dead))
+        if dead is others:
+            for player in tuple(on.crowd):
+                if player.at == 0:
+                    player.drop()
+            await asyncio.sleep(SLEEP_SECONDS)
+    finally:
+        if dead is others:
+            sleeper.resume()
+    await _let_in(absent)
+
+
+def _send_out(on: Stage) -> list[tuple[CrowdTable, Player]]:
+    """The watchers of every game that goes on."""
+    absent = [
+        (table, player)
+        for table in on.crowd.tables.values()
+        for player in table.players
+        if player.wanted is None and not table.over
+    ]
+    for _, player in absent:
+        player.stay_away()
+    return absent
+
+
+async def _let_in(absent: list[tuple[CrowdTable, Player]]) -> None:
+    """Each when the others of its room are past the place where it left."""
+    deadline = asyncio.get_running_loop().time() + ABSENT_SECONDS
+    while absent and asyncio.get_running_loop().time() < deadline:
+        for table, player in tuple(absent):
+            others = [each for each in table.players if each is not player and each.up]
+            if any(each.replay.seq > player.replay.seq for each in others):
+                player.come_back()
+                absent.remove((table, player))
+        await asyncio.sleep(0.05)
+    for _, player in absent:
+        player.come_back()
