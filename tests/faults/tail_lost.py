@@ -20,7 +20,9 @@ TITLE: Final = "an older copy of the store is restored under load"
 USUAL: Final = "3 minutes"
 AFTER_SECONDS: Final = 3.0
 SHORT_AFTER_SECONDS: Final = 0.5
-SLEEP_SECONDS: Final = 1.5
+SLEEP_SECONDS: Final = 5.0
+BUFFER_SECONDS: Final = 0.2
+"""So long players go on sending to a node that sleeps."""
 ABSENT_SECONDS: Final = 15.0
 KINDS: Final = ("go_back", "go_back_and_kill_nodes", "go_back_past_a_sleeper")
 """With nodes that can put back what is missing; with none; with one that knows only the old past,
@@ -62,6 +64,8 @@ async def _go_back(on: Stage, number: int, kind: str, seconds: float) -> None:
     tick = on.fault(kind)
     if dead is others:
         sleeper.pause()
+        await asyncio.sleep(BUFFER_SECONDS)
+    stale = _waiting_at(on, 0)
     try:
         await store.kill()
         await asyncio.gather(*(node.kill() for node in dead))
@@ -76,11 +80,32 @@ async def _go_back(on: Stage, number: int, kind: str, seconds: float) -> None:
             for player in tuple(on.crowd):
                 if player.at == 0:
                     player.drop()
-            await asyncio.sleep(SLEEP_SECONDS)
+            await _until_level(stale)
     finally:
         if dead is others:
             sleeper.resume()
     await _let_in(absent)
+
+
+def _waiting_at(on: Stage, at: int) -> dict[CrowdTable, int]:
+    """Where rooms stand in which a command waits for the node at that address."""
+    return {
+        table: player.replay.seq
+        for table in on.crowd.tables.values()
+        for player in table.players
+        if player.at == at and player.in_flight
+    }
+
+
+async def _until_level(stale: dict[CrowdTable, int]) -> None:
+    """Until one of these rooms has come as far on its new past as it was on the old one: then a
+    seq says nothing, and only the chain tells the two apart."""
+    deadline = asyncio.get_running_loop().time() + SLEEP_SECONDS
+    while asyncio.get_running_loop().time() < deadline:
+        for table, seq in stale.items():
+            if any(each.up and each.replay.seq == seq for each in table.players):
+                return
+        await asyncio.sleep(0.002)
 
 
 def _send_out(on: Stage) -> list[tuple[CrowdTable, Player]]:
