@@ -167,10 +167,15 @@ class Crowd:
         return sum(player.in_flight for player in self if at is None or player.at == at)
 
     def strike(self, at: int | None = None) -> None:
-        """Something happens to the node at this address, or to all: watch the rooms there."""
+        """Something happens to the node at this address: watch the games there. Or to all nodes:
+        watch those whose players are all in."""
         for table in self.tables.values():
-            seated = [each for each in table.players if each.wanted is not None and each.up]
-            if not table.over and any(at is None or each.at == at for each in seated):
+            seated = [each for each in table.players if each.wanted is not None]
+            if any(each.status != "playing" for each in seated):
+                continue
+            if at is None and all(each.up for each in seated):
+                table.strike()
+            elif any(each.up and each.at == at for each in seated):
                 table.strike()
 
     async def open(self, rooms: int | None = None) -> None:

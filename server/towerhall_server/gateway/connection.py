@@ -202,6 +202,8 @@ class Connection:
             return self._fail("busy", error("busy", retry_ms=10_000))
         self.person = Person(identity.id, identity.name)
         self.origin = greeting.origin
+        if self._hall.directory.is_cut:
+            return self._fail("store_unavailable", error("store_unavailable"))
         try:
             actor = await self._hall.directory.open(self._code) if is_code(self._code) else None
         except StoreError:

@@ -21,19 +21,21 @@ How a room is read, healed and kept in step is in `follower`; what may happen is
 
 import asyncio
 import logging
-import os
 from typing import Any, Final
 
+from towerhall_protocol.errors import hint
 from towerhall_protocol.messages import (
     ServerAccepted,
     ServerDuplicate,
+    ServerError,
     ServerRejected,
 )
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.log import Answer, Appended, Conflict, Duplicate, Early, Gone, Stale
 from towerhall_server.game import Rejected
 from towerhall_server.room import core
-from towerhall_server.room.core import Due, Step
+from towerhall_server.room.core import Step
+from towerhall_server.room.errands import errand
 from towerhall_server.room.events import Cause
 from towerhall_server.room.follower import Follower, RoomGoneError
 from towerhall_server.room.inbox import Command, Doubt, Inbox, Item, Join, News, Resync, TimeIsUp
@@ -44,7 +46,6 @@ from towerhall_server.room.welcome import resync, welcome
 
 logger = logging.getLogger(__name__)
 
-ENTROPY_BYTES: Final = 32
 NEAR_MS: Final = 60_000
 """A room is kept in memory for what is due so soon."""
 FAR_MS: Final = 3_600_000
@@ -52,6 +53,10 @@ FAR_MS: Final = 3_600_000
 GRACE_MS: Final = 400
 """How long nodes that did not append last leave it to the one that did, times their rank."""
 RANKS: Final = 4
+STORE_UNAVAILABLE: Final = Prepared(
+    ServerError("store_unavailable", {}, hint("store_unavailable", {}))
+)
+"""What a command is answered that has to wait: it is kept, and its fate will be told."""
 
 
 class RoomActor:
@@ -88,6 +93,8 @@ class RoomActor:
         """Give the room something to do. It is done in order; at the end, guests are sent away."""
         if not self._over:
             self._inbox.put(item)
+            if self._follower.paused and isinstance(item, Command):
+                item.viewer.send(STORE_UNAVAILABLE)
         elif isinstance(item, Join):
             item.viewer.close(self._over)
 
@@ -127,8 +134,11 @@ class RoomActor:
                 except Exception:
                     # A poisoned room must not take others with it, nor die of one bad command.
                     logger.exception("room %s could not handle %s", self.code, type(item).__name__)
-                    if isinstance(item, Command):
-                        self._reject(item, Rejected("poisoned", "P-40"))
+                    match item:
+                        case Command():
+                            self._reject(item, Rejected("poisoned", "P-40"))
+                        case Join(viewer) | Resync(viewer):
+                            viewer.close("server_fault")
         except RoomGoneError as end:
             self._send_away(end.reason)
         finally:
@@ -223,7 +233,7 @@ class RoomActor:
                 await follower.remove()
                 self._others_appended()
                 return
-            match await self._commit(await self._errand(due), not_before_ms=at_ms):
+            match await self._commit(await errand(follower.room, due), not_before_ms=at_ms):
                 case Early(ms_left):
                     self._arm(ms_left)
                     return
@@ -232,22 +242,6 @@ class RoomActor:
                     self._others_appended()
                     return
         self._arm()
-
-    async def _errand(self, due: Due) -> Step:
-        room = self._follower.room
-        bot = core.bot_to_act(room)
-        step: Step | Rejected
-        if due.errand == "open":
-            step = core.cancel_step(room)
-        elif due.errand == "bot" and bot is not None:
-            step = await asyncio.to_thread(core.bot_step, room, bot, os.urandom(ENTROPY_BYTES))
-        elif due.errand == "turn":
-            step = core.timeout_step(room)
-        else:
-            step = core.close_step(room, "abandoned")
-        if isinstance(step, Rejected):
-            raise RuntimeError(f"the {due.errand} of {self.code} was refused: {step.code}")
-        return step
 
     # The log
 

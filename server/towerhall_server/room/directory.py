@@ -12,12 +12,15 @@ from collections.abc import AsyncIterator, Callable
 from time import monotonic
 from typing import Final
 
+import msgspec
+
 from towerhall_protocol.fairness import SECRET_BYTES, UID_BYTES
 from towerhall_protocol.messages import ServerGo
 from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.entry import START, Entry, link
 from towerhall_server.eventlog.log import Append, Appended
 from towerhall_server.eventlog.wakes import Alive, Missed, Said, Told, Wake, Woken
+from towerhall_server.game import UnknownRulesError
 from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of
@@ -26,7 +29,7 @@ from towerhall_server.room.events import encode_commit
 from towerhall_server.room.follower import TTL_MS, Follower, Node, load
 from towerhall_server.room.guests import decode_guests
 from towerhall_server.room.inbox import TimeIsUp
-from towerhall_server.room.replica import Replica, UnknownRulesError
+from towerhall_server.room.replica import Replica
 from towerhall_server.room.view import summary
 
 logger = logging.getLogger(__name__)
@@ -37,14 +40,19 @@ CODE_LENGTH: Final = 6
 SECRET_TTL_MS: Final = 400 * 24 * 3_600_000
 BEAT_SECONDS: Final = 1.0
 DRAIN_LOOK_SECONDS: Final = 0.05
+CLOSING_SECONDS: Final = 1.0
 ASLEEP_SECONDS: Final = 60.0
 QUARANTINE_SECONDS: Final = 60.0
-NEIGHBOUR_SECONDS: Final = 5.0
+CUT_SECONDS: Final = 3.0
+"""So long nothing came from the store before this node says that it is cut off."""
+GO_WITHIN_MS: Final = 2_000
+NEIGHBOUR_SECONDS: Final = 10.0
 """A node that has not said for so long that it is there has gone."""
 
 
 class PoisonedRoomError(Exception):
-    """The log of a room cannot be replayed here. Others are not affected."""
+    """The log of a room cannot be replayed here, perhaps because a newer server wrote it. It is
+    not tried again for a while. Other rooms are not affected, nor other nodes that can read it."""
 
 
 def new_code() -> str:
@@ -67,6 +75,9 @@ class Directory:
         self._poisoned: dict[str, float] = {}
         self._neighbours: dict[str, float] = {}
         """Other nodes, and when they were heard of last."""
+        self._beat_at = monotonic()
+        self.is_cut = False
+        """Whether this node alone seems to have lost the store."""
         self._waking: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
@@ -106,14 +117,17 @@ class Directory:
 
     async def drain(self, within_ms: int) -> None:
         """Ask everybody to connect elsewhere, and give them the time to."""
-        watched = [actor for actor in self._actors.values() if len(actor.follower.audience)]
-        for actor in watched:
-            actor.follower.audience.tell(ServerGo(within_ms))
+        watched = self._tell_to_go(within_ms)
         deadline = monotonic() + within_ms / 1000
         while any(len(actor.follower.audience) for actor in watched):
             if monotonic() > deadline:
                 break
             await asyncio.sleep(DRAIN_LOOK_SECONDS)
+        # Whoever stays is sent away room by room: not all come back at the same moment.
+        for actor in watched:
+            if len(actor.follower.audience):
+                await actor.stop("restart")
+                await asyncio.sleep(CLOSING_SECONDS / len(watched))
         await self.close("restart")
 
     async def listen(self, wakes: Callable[[], AsyncIterator[Wake]]) -> None:
@@ -124,6 +138,7 @@ class Directory:
                     self._hear(wake)
             except StoreError as error:
                 logger.warning("no news from the store: %s", error)
+                self._hear(Missed())
                 await asyncio.sleep(BEAT_SECONDS / 2)
 
     async def beat(self) -> None:
@@ -133,6 +148,10 @@ class Directory:
                 await self.beat_once()
             except StoreError as error:
                 logger.warning("no beat: %s", error)
+                self._look_for_others(error)
+            else:
+                self._beat_at = monotonic()
+                self.is_cut = False
             await asyncio.sleep(BEAT_SECONDS)
 
     async def beat_once(self) -> None:
@@ -157,6 +176,24 @@ class Directory:
             for actor in self._actors.values():
                 actor.follower.audience.forget(gone)
 
+    def _look_for_others(self, error: StoreError) -> None:
+        """A node that alone is cut off from the store sends its guests to those that are not.
+
+        An engine that is down refuses connections, or answers that it is not ready: then nobody
+        has it, and nobody has to move. What only stays silent may be there for others.
+        """
+        is_cut = type(error) is StoreError and monotonic() - self._beat_at >= CUT_SECONDS
+        if is_cut and not self.is_cut and self._neighbours:
+            logger.warning("cut off from the store: guests are sent to other nodes")
+            self.is_cut = True
+            self._tell_to_go(GO_WITHIN_MS)
+
+    def _tell_to_go(self, within_ms: int) -> list[RoomActor]:
+        watched = [actor for actor in self._actors.values() if len(actor.follower.audience)]
+        for actor in watched:
+            actor.follower.audience.tell(ServerGo(within_ms))
+        return watched
+
     async def _wake(self, codes: list[str]) -> None:
         for code in codes:
             try:
@@ -168,6 +205,7 @@ class Directory:
 
     async def _let_sleep(self) -> None:
         now = monotonic()
+        self._poisoned = {code: end for code, end in self._poisoned.items() if end > now}
         for code, actor in tuple(self._actors.items()):
             if actor.ended:
                 self._forget(code)
@@ -228,16 +266,17 @@ class Directory:
     async def _load(self, code: str) -> RoomActor | None:
         try:
             replica = await load(self._node, code)
-        except UnknownRulesError as error:
-            logger.warning("room %s is left to others: %s", code, error)
-            raise PoisonedRoomError(code) from error
+            return None if replica is None else self._start(code, replica, appended_last=False)
         except StoreError:
             raise
         except Exception as error:
-            logger.exception("room %s cannot be replayed", code)
+            if isinstance(error, (UnknownRulesError, msgspec.ValidationError)):
+                # A newer server wrote it, and such servers can serve it.
+                logger.warning("room %s is left to others: %s", code, error)
+            else:
+                logger.exception("room %s cannot be replayed", code)
             self._poisoned[code] = monotonic() + QUARANTINE_SECONDS
             raise PoisonedRoomError(code) from error
-        return None if replica is None else self._start(code, replica, appended_last=False)
 
     def _start(self, code: str, replica: Replica, *, appended_last: bool) -> RoomActor:
         actor = RoomActor(Follower(self._node, replica), appended_last=appended_last)
