@@ -173,9 +173,11 @@ class Crowd:
             seated = [each for each in table.players if each.wanted is not None]
             if any(each.status != "playing" for each in seated):
                 continue
-            if at is None and all(each.up for each in seated):
-                table.strike()
-            elif any(each.up and each.at == at for each in seated):
+            if (
+                all(e.up for e in seated)
+                if at is None
+                else any(e.up and e.at == at for e in seated)
+            ):
                 table.strike()
 
     async def open(self, rooms: int | None = None) -> None:
