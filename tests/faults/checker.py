@@ -176,13 +176,22 @@ def _acks(client: Recorder, reads: Sequence[_Read]) -> Findings:
 
 
 def _rejections(client: Recorder, reads: Sequence[_Read], losses: Sequence[int]) -> Findings:
-    """Only of tagged commands: others may be right a moment later, and a copy may be under way."""
+    """Only of tagged commands: others may be right a moment later, and a copy may be under way.
+
+    Nor of those that were refused on a past which was then put back to what it had been.
+    """
     tagged = {e.n for e in client.entries if isinstance(e, Invoke) and e.tagged}
+    here, peaks = NOWHERE, list[Place]()
     for entry in client.entries:
-        if isinstance(entry, Reject) and entry.n in tagged:
-            epoch = sum(loss < entry.tick for loss in losses)
-            commit = reads[epoch].commands.get((client.origin, entry.n))
-            if commit is not None:
+        if isinstance(entry, Sync) and entry.lost:
+            peaks.append(here)
+        if isinstance(entry, Recv | Sync):
+            here = (entry.seq, entry.mark)
+        elif isinstance(entry, Reject) and entry.n in tagged:
+            read = reads[sum(loss < entry.tick for loss in losses)]
+            commit = read.commands.get((client.origin, entry.n))
+            healed = any(peak in read.places and peak[0] > here[0] for peak in peaks)
+            if commit is not None and not healed:
                 yield "rejected", f"{entry.n} ({entry.code}) is at {commit.seq}"
 
 

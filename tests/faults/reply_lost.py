@@ -16,7 +16,7 @@ USUAL: Final = "1 minute"
 
 
 async def run(order: Order) -> Outcome:
-    seconds = order.of(3, 60)
+    seconds = order.of(2, 60)
     async with stage("reply_lost", order, proxied=True) as on:
         shown = on.progress(seconds)
         for way in on.rig.ways:

@@ -26,16 +26,17 @@ async def run(order: Order) -> Outcome:
     chance = Random(order.seed)
     async with stage("rolling_restart", order, nodes=order.of(2, 3)) as on:
         nodes = on.rig.nodes
-        shown = on.progress(rolls * len(nodes))
+        restarted = nodes[: order.of(1, len(nodes))]
+        shown = on.progress(rolls * len(restarted))
         exits: list[float] = []
         statuses: list[int] = []
         on.crowd.away.clear()
         for roll in range(rolls):
-            for at in range(len(nodes)):
+            for at in range(len(restarted)):
                 seconds, status = await _restart(on, at, chance)
                 exits.append(seconds)
                 statuses.append(status)
-                shown.show(roll * len(nodes) + at + 1)
+                shown.show(roll * len(restarted) + at + 1)
         shown.done()
         away, dropped = on.crowd.away, sum(player.dropped for player in on.crowd.everybody)
         note = f"in {len(exits)} restarts"

@@ -37,7 +37,7 @@ async def run(order: Order) -> Outcome:
         before = await _window(on, seconds, shown.show)
         rss_before = sum(node.rss for node in on.rig.nodes)
         stuck = await _enter(on, stuck_count, Random(order.seed))
-        await _fill(stuck, order.of(2, 15))
+        await _fill(stuck, order.of(1, 15))
         after = await _window(on, seconds, lambda done: shown.show(seconds + done))
         grown = (sum(node.rss for node in on.rig.nodes) - rss_before) / MIB
         closed = sum(not each.ask() for each in stuck)

@@ -25,7 +25,7 @@ from tests.faults.rig import SERVE, Rig, Store, running
 from towerhall_server.cli.progress import Progress
 from towerhall_server.game import discover
 
-HOT_SECONDS: Final = 2.0
+HOT_SECONDS: Final = 5.0
 HOT_LOOK_SECONDS: Final = 0.001
 
 

@@ -18,7 +18,7 @@ TITLE: Final = "a node cut from the store: black hole, reset, one way, delay"
 USUAL: Final = "4 minutes"
 LONG_SECONDS: Final = 6.0
 """By then all clients must have been told to go: 3 s without the store, and 2 s to leave."""
-BRIEF_SECONDS: Final = 0.7
+BRIEF_SECONDS: Final = 0.5
 DELAY_SECONDS: Final = 0.4
 
 

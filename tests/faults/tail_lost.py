@@ -15,6 +15,7 @@ from tests.faults.history import Sync
 from tests.faults.players import Player
 from tests.faults.report import Outcome
 from tests.faults.stage import Order, Stage, stage
+from towerhall_protocol.messages import Cursor
 
 TITLE: Final = "an older copy of the store is restored under load"
 USUAL: Final = "3 minutes"
@@ -87,23 +88,24 @@ async def _go_back(on: Stage, number: int, kind: str, seconds: float) -> None:
     await _let_in(absent)
 
 
-def _waiting_at(on: Stage, at: int) -> dict[CrowdTable, int]:
+def _waiting_at(on: Stage, at: int) -> dict[CrowdTable, Cursor]:
     """Where rooms stand in which a command waits for the node at that address."""
     return {
-        table: player.replay.seq
+        table: player.replay.cursor
         for table in on.crowd.tables.values()
         for player in table.players
-        if player.at == at and player.in_flight
+        if player.at == at and player.in_flight and player.replay.cursor is not None
     }
 
 
-async def _until_level(stale: dict[CrowdTable, int]) -> None:
+async def _until_level(stale: dict[CrowdTable, Cursor]) -> None:
     """Until one of these rooms has come as far on its new past as it was on the old one: then a
     seq says nothing, and only the chain tells the two apart."""
     deadline = asyncio.get_running_loop().time() + SLEEP_SECONDS
     while asyncio.get_running_loop().time() < deadline:
-        for table, seq in stale.items():
-            if any(each.up and each.replay.seq == seq for each in table.players):
+        for table, old in stale.items():
+            cursors = [each.replay.cursor for each in table.players]
+            if any(new and new.seq == old.seq and new.mark != old.mark for new in cursors):
                 return
         await asyncio.sleep(0.002)
 

@@ -334,6 +334,28 @@ def test_a_rejection_counts_only_until_the_store_goes_back() -> None:
     assert story.broken() == ["rejected"]
 
 
+def test_a_rejection_counts_only_until_the_log_is_healed() -> None:
+    """A copy of the command may be where the old past was kept."""
+    story = played()
+    story.logs.clear()
+    story.lose(None, ("a", 1), ("b", 1))
+    a, b = story.a, story.b
+    a.invoke(2, tagged=True)
+    sync(a, 2, lost=1)
+    a.reject(2, "stale")
+    recv(a, 3, 4)
+    recv(b, 4)
+    story.logs.append(log(None, ("a", 1), ("b", 1), ("a", 2)))
+    assert story.broken() == []
+    sync(a, 4)
+    a.invoke(3, tagged=True)
+    a.reject(3, "stale")
+    recv(a, 5)
+    recv(b, 5)
+    story.logs[-1] = log(None, ("a", 1), ("b", 1), ("a", 2), ("a", 3))
+    assert story.broken() == ["rejected"]
+
+
 def test_every_log_needs_its_loss() -> None:
     with pytest.raises(ValueError, match="2 logs for 0 losses"):
         check(ROOM, [], [[], []])

@@ -25,7 +25,7 @@ END_SECONDS: Final = 60.0
 
 
 async def run(order: Order) -> Outcome:
-    kills = order.of(2, 200)
+    kills = order.of(1, 200)
     chance = Random(order.seed)
     size = Size(rooms=order.of(8, 40), seats=2, turn_seconds=TURN_SECONDS)
     async with stage("timers", order, size=size, habits=Habits(plays=False)) as on:
@@ -36,7 +36,7 @@ async def run(order: Order) -> Outcome:
             await asyncio.sleep(min(d for d in _distances(on.crowd, offset) if d > 0))
             near = sum(abs(distance) < NEAR_SECONDS for distance in _distances(on.crowd))
             on.history.fault("kill", near)
-            if kill % order.of(2, 20) == 0:
+            if kill % order.of(1, 20) == 0:
                 await _kill_all(on, chance)
             else:
                 await on.rig.nodes[at].kill()
