@@ -1,4 +1,4 @@
-"""Row 11: all watchers of a node come back within a second after it was killed.
+"""All watchers of a node come back within a second after it was killed.
 
 Rooms are read from the store once, however many ask for them, and the games go on.
 """

@@ -1,4 +1,4 @@
-"""Row 8: connections end at random bytes, both ways, handshakes among them.
+"""Connections end at random bytes, both ways, handshakes among them.
 
 Whoever comes back gets exactly what it missed, or a snapshot: no gap, nothing twice.
 """

@@ -1,4 +1,4 @@
-"""Row 17: strangers send nonsense, a million frames of it, beside a game.
+"""Strangers send nonsense, a million frames of it, beside a game.
 
 Every frame is read to its end: after each lot the server is asked for a pong. Nothing crashes, no
 exception goes unhandled, memory stays, and the game goes on. One node has its error budget lifted,

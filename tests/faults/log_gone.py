@@ -1,4 +1,4 @@
-"""Row 7: all logs are gone. Rooms are reported gone, and never made anew."""
+"""All logs are gone. Rooms are reported gone, and never made anew."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Row 1: a node is killed under load, again and again.
+"""A node is killed under load, again and again.
 
 Its clients come back to the others, which load the rooms from the log; nothing that was
 acknowledged is lost, nothing is done twice, and every room is played on soon.

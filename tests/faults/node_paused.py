@@ -1,4 +1,4 @@
-"""Row 2: a node is stopped for a while under load, and goes on where it was.
+"""A node is stopped for a while under load, and goes on where it was.
 
 Meanwhile some of its players go elsewhere and play on. When it wakes, it still holds what they sent
 before: none of that may be done a second time, and nothing that it believes may stand.

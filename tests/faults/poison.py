@@ -1,4 +1,4 @@
-"""Row 15: the rules throw. In a decision: the command is refused. In a replay: the node leaves the
+"""The rules throw. In a decision: the command is refused. In a replay: the node leaves the
 room to others. Neither reaches another room.
 """
 

@@ -1,4 +1,4 @@
-"""Row 4: every second reply of the store is lost after the request was done.
+"""Every second reply of the store is lost after the request was done.
 
 Whoever asks again finds what was done: as many commits as distinct commands, exactly.
 """

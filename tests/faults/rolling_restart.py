@@ -1,4 +1,4 @@
-"""Row 12: nodes are restarted one after the other by SIGTERM, with peers on them that never read.
+"""Nodes are restarted one after the other by SIGTERM, with peers on them that never read.
 
 Nothing is lost, clients are asked to go in time, and the process ends soon whatever its peers do.
 """

@@ -1,4 +1,4 @@
-"""Row 10: peers that never read sit among those that do.
+"""Peers that never read sit among those that do.
 
 What waits for them is bounded, they are sent away, and nobody else notices.
 """

@@ -1,4 +1,4 @@
-"""Row 3: a node loses its way to the store, in each way in which a network can do that.
+"""A node loses its way to the store, in each way in which a network can do that.
 
 It acknowledges nothing that is not in the log, and after a few seconds without the store it tells
 its clients to go elsewhere. What it had sent before may arrive later than anybody thinks.

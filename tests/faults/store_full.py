@@ -1,4 +1,4 @@
-"""Row 14: the store has no memory left and refuses to write.
+"""The store has no memory left and refuses to write.
 
 Rooms stand still, nothing is written in part, and all goes on when there is room again.
 """

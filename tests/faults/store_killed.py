@@ -1,4 +1,4 @@
-"""Row 5: the store's engine is killed under load and comes back after a while.
+"""The store's engine is killed under load and comes back after a while.
 
 Connections stay, unless their server asks clients to try another; players are told that the room
 stands still, keep what they sent, and go on soon after the store does.

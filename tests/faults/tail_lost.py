@@ -1,4 +1,4 @@
-"""Row 6: the store comes back as an older copy of itself, as after a failover.
+"""The store comes back as an older copy of itself, as after a failover.
 
 A node that still has what is missing puts it back. Where none has, or the log went on otherwise,
 every client is told; nobody is moved to another past in silence, and no log forks.

@@ -1,4 +1,4 @@
-"""Row 13: nodes are killed around the moment at which somebody's time is up.
+"""Nodes are killed around the moment at which somebody's time is up.
 
 The default move is made once, never early, and not much late: by whoever is left.
 """
