@@ -5,6 +5,7 @@ every client is told; nobody is moved to another past in silence, and no log for
 """
 
 import asyncio
+from collections import Counter
 from random import Random
 from typing import Final
 
@@ -21,9 +22,9 @@ TITLE: Final = "an older copy of the store is restored under load"
 USUAL: Final = "3 minutes"
 AFTER_SECONDS: Final = 3.0
 SHORT_AFTER_SECONDS: Final = 0.5
-SLEEP_SECONDS: Final = 5.0
-BUFFER_SECONDS: Final = 0.2
-"""So long players go on sending to a node that sleeps."""
+SLEEP_SECONDS: Final = 2.0
+FEW_SECONDS: Final = 0.15
+"""Long enough for a few moves, and for players to send something to a node that sleeps."""
 ABSENT_SECONDS: Final = 15.0
 KINDS: Final = ("go_back", "go_back_and_kill_nodes", "go_back_past_a_sleeper")
 """With nodes that can put back what is missing; with none; with one that knows only the old past,
@@ -56,17 +57,20 @@ async def run(order: Order) -> Outcome:
 
 async def _go_back(on: Stage, number: int, kind: str, seconds: float) -> None:
     store = on.rig.store
-    sleeper, *others = on.rig.nodes
+    players = Counter(player.at for player in on.crowd if player.up)
+    at = max(range(len(on.rig.nodes)), key=players.__getitem__)
+    sleeper = on.rig.nodes[at]
+    others = [node for node in on.rig.nodes if node is not sleeper]
     copy, discarded = on.rig.folder / f"copy{number}", on.rig.folder / f"discarded{number}"
-    store.copy_to(copy)
-    await asyncio.sleep(seconds)
-    await on.hot(0)
     dead = {"go_back": [], "go_back_and_kill_nodes": on.rig.nodes}.get(kind, others)
-    tick = on.fault(kind)
+    store.copy_to(copy)
+    await asyncio.sleep(FEW_SECONDS if dead is others else seconds)
+    await on.hot(at)
     if dead is others:
         sleeper.pause()
-        await asyncio.sleep(BUFFER_SECONDS)
-    stale = _waiting_at(on, 0)
+        await asyncio.sleep(FEW_SECONDS)
+    tick = on.fault(kind)
+    stale = _waiting_at(on, at) if dead is others else {}
     try:
         await store.kill()
         await asyncio.gather(*(node.kill() for node in dead))
@@ -79,31 +83,35 @@ async def _go_back(on: Stage, number: int, kind: str, seconds: float) -> None:
         await asyncio.gather(*(node.start() for node in dead))
         if dead is others:
             for player in tuple(on.crowd):
-                if player.at == 0:
+                if player in stale:
+                    player.stay_away()
+                elif player.at == at:
                     player.drop()
             await _until_level(stale)
     finally:
         if dead is others:
             sleeper.resume()
+    for player in stale:
+        player.come_back()
     await _let_in(absent)
 
 
-def _waiting_at(on: Stage, at: int) -> dict[CrowdTable, Cursor]:
-    """Where rooms stand in which a command waits for the node at that address."""
+def _waiting_at(on: Stage, at: int) -> dict[Player, tuple[CrowdTable, Cursor]]:
+    """Who has sent a command to the node at that address that was not answered, and from where."""
     return {
-        table: player.replay.cursor
+        player: (table, player.replay.cursor)
         for table in on.crowd.tables.values()
         for player in table.players
         if player.at == at and player.in_flight and player.replay.cursor is not None
     }
 
 
-async def _until_level(stale: dict[CrowdTable, Cursor]) -> None:
-    """Until one of these rooms has come as far on its new past as it was on the old one: then a
-    seq says nothing, and only the chain tells the two apart."""
+async def _until_level(stale: dict[Player, tuple[CrowdTable, Cursor]]) -> None:
+    """Until one of these rooms has come as far on its new past as it was on the old one, without
+    whoever waits: then a seq says nothing, and only the chain tells the two apart."""
     deadline = asyncio.get_running_loop().time() + SLEEP_SECONDS
     while asyncio.get_running_loop().time() < deadline:
-        for table, old in stale.items():
+        for table, old in stale.values():
             cursors = [each.replay.cursor for each in table.players]
             if any(new and new.seq == old.seq and new.mark != old.mark for new in cursors):
                 return
