@@ -24,6 +24,7 @@ from tests.bench.report import Figure, span
 from tests.bench.seeded_logs import SeededLog, by_caution
 from tests.bench.usage import cores, pin, refuse_other_systems
 from towerhall_server.cli.progress import progress
+from towerhall_server.eventlog.batch import Batch, Call
 from towerhall_server.eventlog.commands import packed
 from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.embedded import start_engine
@@ -152,18 +153,18 @@ async def _read_and_decode(url: str, codes: list[str]) -> int:
 
 async def _thin_read_and_decode(url: str, codes: list[str]) -> int:
     """The same over the server's own thin connection: not even dictionaries are made."""
-    connection = Connection(url)
+    batch = Batch(Connection(url))
     rules = discover()["five_towers"]
 
     async def read(code: str) -> int:
-        (found,) = await connection.ask([packed("XRANGE", room_keys(code).log, "-", "+")])
+        found = await batch.call(Call(packed("XRANGE", room_keys(code).log, "-", "+")))
         blobs = [fields[fields.index(b"b") + 1] for _, fields in found]
         return len([decode_commit(blob, rules) for blob in blobs])
 
     try:
         return sum(await asyncio.gather(*map(read, codes)))
     finally:
-        await connection.close()
+        await batch.close()
 
 
 WAYS: list[Way] = [_replay, _checked_read, _read_and_decode, _thin_read_and_decode]

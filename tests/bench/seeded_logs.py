@@ -96,7 +96,7 @@ class SeededLog:
         while (seats := self.room.to_act()) and len(self.commits) != most:
             seat, room = seats[0], self.room
             body = pick(room.rules, room.game, seat, self._derive(f"{len(self.commits)}", 32))
-            events = core.decide(room, seat, body)
+            events = room.rules.decide(room.game, seat, body)
             if isinstance(events, Rejected):
                 raise TypeError(f"the policy picked what is refused: {events}")
             self._write(core.play(room, self._cause(seat), body, events))

@@ -49,6 +49,18 @@ def wired(seconds: float = 60.0) -> tuple[Wire, Transport]:
     return wire, Transport(wire)
 
 
+def asked_of(wire: Wire, commands: bytes, count: int) -> asyncio.Future[list[Any]]:
+    """The answers to commands, as something that a test can wait for."""
+    answers: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+
+    def answered(found: list[Any]) -> None:
+        if not answers.done():
+            answers.set_result(found)
+
+    wire.ask(commands, count, answered)
+    return answers
+
+
 def plain(answers: list[Any]) -> list[Any]:
     """Refusals by their first word, what is unknown as `...`, so that answers can be compared."""
     return [
@@ -64,7 +76,7 @@ def plain(answers: list[Any]) -> list[Any]:
 async def test_answers_are_the_same_wherever_the_bytes_are_split() -> None:
     for at in range(len(REPLIES) + 1):
         wire, _ = wired()
-        first, second = wire.ask(b"...", 3), wire.ask(b"...", 5)
+        first, second = asked_of(wire, b"...", 3), asked_of(wire, b"...", 5)
         wire.data_received(REPLIES[:at])
         wire.data_received(REPLIES[at:])
         assert plain(await first + await second) == ANSWERS
@@ -73,7 +85,7 @@ async def test_answers_are_the_same_wherever_the_bytes_are_split() -> None:
 
 async def test_answers_may_come_byte_by_byte() -> None:
     wire, _ = wired()
-    asked = wire.ask(b"...", 8)
+    asked = asked_of(wire, b"...", 8)
     for byte in REPLIES:
         assert not asked.done()
         wire.data_received(bytes([byte]))
@@ -86,7 +98,7 @@ async def test_a_cut_at_any_byte_keeps_what_was_answered_and_leaves_the_rest_unk
     known_counts = set()
     for end in ends:
         wire, _ = wired()
-        first, second = wire.ask(b"...", 3), wire.ask(b"...", 5)
+        first, second = asked_of(wire, b"...", 3), asked_of(wire, b"...", 5)
         wire.data_received(end)
         wire.connection_lost(None)
         answers = await first + await second
@@ -100,7 +112,7 @@ async def test_a_cut_at_any_byte_keeps_what_was_answered_and_leaves_the_rest_unk
 
 async def test_each_question_is_one_write() -> None:
     wire, transport = wired()
-    asked = wire.ask(b"one two", 2)
+    asked = asked_of(wire, b"one two", 2)
     assert transport.written == [b"one two"]
     wire.data_received(b":1\r\n:2\r\n")
     assert await asked == [1, 2]
@@ -119,13 +131,13 @@ async def test_each_question_is_one_write() -> None:
 )
 async def test_what_cannot_be_trusted_is_not_asked_again(spoil: Callable[[Wire], None]) -> None:
     wire, transport = wired()
-    asked = wire.ask(b"...", 2)
+    asked = asked_of(wire, b"...", 2)
     spoil(wire)
     known = plain(await asked)
     assert known in ([1, 2], [..., ...])
     assert wire.lost
     transport.written.clear()
-    assert plain(await wire.ask(b"again", 2)) == [..., ...]
+    assert plain(await asked_of(wire, b"again", 2)) == [..., ...]
     assert transport.written == []
 
 
@@ -137,7 +149,7 @@ async def test_an_answer_to_nobody_ends_the_connection() -> None:
 
 async def test_a_cancelled_question_still_takes_its_own_answers() -> None:
     wire, _ = wired()
-    cancelled, other = wire.ask(b"...", 2), wire.ask(b"...", 1)
+    cancelled, other = asked_of(wire, b"...", 2), asked_of(wire, b"...", 1)
     cancelled.cancel()
     wire.data_received(b":1\r\n:2\r\n:3\r\n")
     assert await other == [3]
@@ -146,7 +158,7 @@ async def test_a_cancelled_question_still_takes_its_own_answers() -> None:
 
 async def test_a_question_that_was_cancelled_does_not_break_a_cut() -> None:
     wire, _ = wired()
-    cancelled, other = wire.ask(b"...", 2), wire.ask(b"...", 1)
+    cancelled, other = asked_of(wire, b"...", 2), asked_of(wire, b"...", 1)
     cancelled.cancel()
     wire.connection_lost(None)
     assert plain(await other) == [...]
@@ -154,7 +166,7 @@ async def test_a_question_that_was_cancelled_does_not_break_a_cut() -> None:
 
 async def test_silence_makes_everything_unknown_but_a_slow_answer_does_not() -> None:
     wire, _ = wired(0.3)
-    asked = wire.ask(b"...", 8)
+    asked = asked_of(wire, b"...", 8)
     for _ in range(5):
         await asyncio.sleep(0.1)
         wire.data_received(b":1\r\n")
@@ -165,12 +177,12 @@ async def test_silence_makes_everything_unknown_but_a_slow_answer_does_not() -> 
 
 async def test_nobody_is_missed_while_nothing_is_owed() -> None:
     wire, _ = wired(0.05)
-    asked = wire.ask(b"...", 1)
+    asked = asked_of(wire, b"...", 1)
     wire.data_received(b":1\r\n")
     assert await asked == [1]
     await asyncio.sleep(0.2)
     assert wire.lost is None
-    late = wire.ask(b"...", 1)
+    late = asked_of(wire, b"...", 1)
     await asyncio.sleep(0.02)
     assert not late.done()
     wire.data_received(b":2\r\n")
@@ -180,7 +192,7 @@ async def test_nobody_is_missed_while_nothing_is_owed() -> None:
 
 async def test_closing_waits_for_what_is_owed() -> None:
     wire, _ = wired()
-    asked = wire.ask(b"...", 1)
+    asked = asked_of(wire, b"...", 1)
     closing = asyncio.create_task(wire.close())
     await asyncio.sleep(0.01)
     assert not closing.done()

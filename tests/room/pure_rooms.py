@@ -103,19 +103,6 @@ def accepted(answer: Step | Rejected) -> Step:
     return answer
 
 
-def _decided(
-    room: Room, person: Person, cause: Cause, body: Mapping[str, Any], tag: str
-) -> Step | Rejected:
-    """What an actor makes of a command."""
-    if not core.is_of_game(body):
-        return core.manage(room, person, cause, body)
-    refusal = core.may_play(room, person, tag)
-    if refusal is not None:
-        return refusal
-    events = core.decide(room, Seat(cause.seat), body)
-    return events if isinstance(events, Rejected) else core.play(room, cause, body, events)
-
-
 class PureRoom:
     """A room, its log and its clock."""
 
@@ -172,7 +159,7 @@ class PureRoom:
         self._numbers[person.id] = number = self._numbers.get(person.id, 0) + 1
         seat = room.table.seat_of(person.id)
         cause = Cause(-1 if seat is None else seat, person.id, f"origin of {person.name}", number)
-        answer = _decided(room, person, cause, body, room.tag if tag is None else tag)
+        answer = core.step(room, person, cause, body, room.tag if tag is None else tag)
         assert repr(room) == before, f"deciding {body} changed the room"
         self.answers.append((room, answer))
         return answer

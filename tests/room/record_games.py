@@ -73,14 +73,7 @@ class Tape:
         seat = self.room.table.seat_of(person.id)
         cause = Cause(-1 if seat is None else seat, person.id, f"o-{person.name}", n)
         body = {"command": name, **fields}
-        if not core.is_of_game(body):
-            self.append(accepted(core.manage(self.room, person, cause, body)))
-            return
-        assert seat is not None
-        assert core.may_play(self.room, person, self.room.tag) is None
-        events = core.decide(self.room, seat, body)
-        assert not isinstance(events, Rejected), events
-        self.append(core.play(self.room, cause, body, events))
+        self.append(accepted(core.step(self.room, person, cause, body, self.room.tag)))
 
     def sealed_nonce(self, person: Person) -> dict[str, str]:
         """A fresh nonce, as the field of a command that shows its hash."""

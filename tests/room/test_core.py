@@ -522,13 +522,6 @@ def test_a_command_for_another_decision_is_stale() -> None:
     assert pure.ask(person, body, "") == Rejected("stale", "P-43")
 
 
-def test_every_name_that_is_not_the_rooms_is_the_games() -> None:
-    for name in ("sit", "stand", "ready", "start", "open", "add_bot", "remove_bot"):
-        assert not core.is_of_game({"command": name})
-    for name in ("bid", "", "Sit", "game"):
-        assert core.is_of_game({"command": name})
-
-
 @both_games
 def test_the_effect_of_a_command_is_what_its_offer_says(rules: AnyGame) -> None:
     pure = PureRoom(rules, 2).seat_people(ADA, BEN, sealed=False).deal().play_on(6)

@@ -16,7 +16,7 @@ from tests.room.pure_rooms import (
     sealed_nonce,
 )
 from towerhall_protocol.errors import HINTS
-from towerhall_server.game import Rejected
+from towerhall_server.game import BAD_COMMAND, Rejected
 from towerhall_server.room import core
 from towerhall_server.room.gate import GAME, RIGHTS, key_hash, may_enter, refuse, roles
 from towerhall_server.room.seats import ROOM_COMMANDS, Person
@@ -95,8 +95,10 @@ def room_at(status: str, host_sits: bool) -> PureRoom:
 
 def outcome(pure: PureRoom, person: Person, command: str) -> str:
     if command == GAME:
-        refusal = core.may_play(pure.room, person, pure.room.tag)
-        return "ok" if refusal is None else refusal.code
+        refusal = pure.ask(person, {"command": "no such thing"}, pure.room.tag)
+        assert isinstance(refusal, Rejected)
+        # The gate is behind whoever is refused by the game itself.
+        return "ok" if refusal.code == BAD_COMMAND else refusal.code
     answer = pure.ask(person, {"command": command, **FIELDS.get(command, {})})
     return answer.code if isinstance(answer, Rejected) else "ok"
 

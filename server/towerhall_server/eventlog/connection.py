@@ -17,9 +17,9 @@ Nothing is ever sent twice. What commands mean lives elsewhere.
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 from hiredis import Reader
@@ -34,10 +34,14 @@ MOST_UNHEARD: Final = 10_000
 PING: Final = packed("PING")
 
 
+Answered: TypeAlias = Callable[[list[Any]], None]
+"""Gets an answer or an exception for each command. It must not fail."""
+
+
 class _Exchange(msgspec.Struct):
     count: int
     answers: list[Any]
-    done: asyncio.Future[list[Any]]
+    answered: Answered
 
 
 class Wire(asyncio.Protocol):
@@ -52,6 +56,7 @@ class Wire(asyncio.Protocol):
             protocolError=StoreError, replyError=StoreRefusedError, notEnoughData=INCOMPLETE
         )
         self._owed: deque[_Exchange] = deque()
+        self._settled: asyncio.Future[None] | None = None
         self._answer_seconds = answer_seconds
         self._heard_at = 0.0
         self._watch: asyncio.TimerHandle | None = None
@@ -65,17 +70,15 @@ class Wire(asyncio.Protocol):
         # uvloop's transports behave like asyncio's, but are not of their class.
         self._transport = cast(asyncio.Transport, transport)
 
-    def ask(self, commands: bytes, count: int) -> asyncio.Future[list[Any]]:
-        """Send packed commands; the future holds an answer or an exception for each of them."""
-        done: asyncio.Future[list[Any]] = self._loop.create_future()
-        if self.lost is not None or count == 0:
-            done.set_result(_unknown(self.lost, count))
-            return done
+    def ask(self, commands: bytes, count: int, answered: Answered) -> None:
+        """Send so many packed commands in one write."""
+        if self.lost is not None:
+            answered(_unknown(self.lost, count))
+            return
         if not self._owed:
             self._expect()
-        self._owed.append(_Exchange(count, [], done))
+        self._owed.append(_Exchange(count, [], answered))
         self._transport.write(commands)
-        return done
 
     def subscribe(self, command: bytes) -> None:
         """From now on nothing is asked: all that comes is for `hear`."""
@@ -99,7 +102,8 @@ class Wire(asyncio.Protocol):
     async def close(self) -> None:
         """Wait for every answer that is owed, then part."""
         while self._owed:
-            await asyncio.wait([self._owed[-1].done])
+            self._settled = self._loop.create_future()
+            await self._settled
         self.give_up("closed")
         await self._ended
 
@@ -121,8 +125,7 @@ class Wire(asyncio.Protocol):
                 if len(answers) < exchange.count:
                     return
                 self._owed.popleft()
-                if not exchange.done.done():
-                    exchange.done.set_result(answers)
+                exchange.answered(answers)
             self._unheard.extend(found)
         except StoreError as error:
             self.give_up(str(error))
@@ -130,6 +133,7 @@ class Wire(asyncio.Protocol):
         if not self._subscribed:
             if self._unheard:
                 self.give_up("the engine answered what nobody had asked")
+            self._settle()
             return
         if len(self._unheard) > MOST_UNHEARD and not self._paused:
             self._paused = True
@@ -141,13 +145,17 @@ class Wire(asyncio.Protocol):
             self.lost = _why(error) if error else "the engine closed the connection"
         if self._watch:
             self._watch.cancel()
-        for exchange in self._owed:
-            if not exchange.done.done():
-                missing = exchange.count - len(exchange.answers)
-                exchange.done.set_result(exchange.answers + _unknown(self.lost, missing))
-        self._owed.clear()
+        while self._owed:
+            exchange = self._owed.popleft()
+            missing = exchange.count - len(exchange.answers)
+            exchange.answered(exchange.answers + _unknown(self.lost, missing))
+        self._settle()
         self._wake_listener()
         self._ended.set_result(None)
+
+    def _settle(self) -> None:
+        if self._settled is not None and not self._settled.done():
+            self._settled.set_result(None)
 
     def _wake_listener(self) -> None:
         if self._listener and not self._listener.done():
@@ -180,18 +188,20 @@ class Connection:
 
     def __init__(self, url: str) -> None:
         self._endpoint = endpoint(url)
-        self._opening = asyncio.Lock()
         self._wire: Wire | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._waiting: list[tuple[Sequence[bytes], Answered]] = []
 
-    async def ask(self, commands: Sequence[bytes]) -> list[Any]:
-        """An answer or an exception for each packed command, in one write. Never raises them."""
+    def ask(self, commands: Sequence[bytes], answered: Answered) -> None:
+        """Send packed commands in one write, as soon as there is a connection."""
         wire = self._wire
-        if wire is None or wire.lost is not None:
-            try:
-                wire = await self._opened()
-            except StoreError as error:
-                return _unknown(str(error), len(commands), type(error))
-        return await wire.ask(b"".join(commands), len(commands))
+        if wire is not None and wire.lost is None:
+            wire.ask(b"".join(commands), len(commands), answered)
+            return
+        self._waiting.append((commands, answered))
+        if self._opening is None:
+            # A task of its own: a caller that is cancelled takes no write with it.
+            self._opening = asyncio.create_task(self._open())
 
     def renew(self, why: str) -> None:
         """Use another socket for the next call, as when this one leads to a demoted primary."""
@@ -200,15 +210,25 @@ class Connection:
 
     async def close(self) -> None:
         """Wait for what is under way. A later call opens the connection again."""
-        async with self._opening:
-            if self._wire is not None:
-                await self._wire.close()
+        while self._opening is not None:
+            await asyncio.shield(self._opening)
+        if self._wire is not None:
+            await self._wire.close()
 
-    async def _opened(self) -> Wire:
-        async with self._opening:
-            if self._wire is None or self._wire.lost is not None:
-                self._wire = await open_wire(self._endpoint)
-            return self._wire
+    async def _open(self) -> None:
+        failed = StoreError("given up before it was open")
+        try:
+            self._wire = await open_wire(self._endpoint)
+        except StoreError as error:
+            failed = error
+        finally:
+            wire, self._opening = self._wire, None
+            waiting, self._waiting = self._waiting, []
+            for commands, answered in waiting:
+                if wire is not None and wire.lost is None:
+                    wire.ask(b"".join(commands), len(commands), answered)
+                else:
+                    answered(_unknown(str(failed), len(commands), type(failed)))
 
 
 async def open_wire(where: Endpoint) -> Wire:
@@ -228,13 +248,26 @@ async def open_wire(where: Endpoint) -> Wire:
     except (OSError, ValueError) as error:  # timeouts are of the first kind, odd names of the other
         raise StoreError(_why(error)) from error
     try:
-        for answer in await wire.ask(b"".join(where.greeting), len(where.greeting)):
+        for answer in await _greeted(wire, where.greeting):
             if isinstance(answer, StoreError):
                 raise answer
     except BaseException as error:
         wire.give_up(_why(error))
         raise
     return wire
+
+
+async def _greeted(wire: Wire, greeting: Sequence[bytes]) -> list[Any]:
+    if not greeting:
+        return []
+    answers: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+
+    def answered(found: list[Any]) -> None:
+        if not answers.done():
+            answers.set_result(found)
+
+    wire.ask(b"".join(greeting), len(greeting), answered)
+    return await answers
 
 
 def _why(error: BaseException) -> str:

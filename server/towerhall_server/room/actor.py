@@ -25,14 +25,13 @@ import os
 from typing import Any, Final
 
 from towerhall_protocol.messages import (
-    ClientCommand,
     ServerAccepted,
     ServerDuplicate,
     ServerRejected,
 )
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.log import Answer, Appended, Conflict, Duplicate, Early, Gone, Stale
-from towerhall_server.game import Rejected, Seat
+from towerhall_server.game import Rejected
 from towerhall_server.room import core
 from towerhall_server.room.core import Due, Step
 from towerhall_server.room.events import Cause
@@ -168,7 +167,12 @@ class RoomActor:
                     return self._answer(item, ServerDuplicate(asked.n, seq))
                 case Overtaken():
                     return self._reject(item, Rejected("stale", "P-42"))
-            step = await self._decide(viewer, cause, seat, asked)
+            if core.is_slow(room, asked.body):
+                step = await asyncio.to_thread(
+                    core.step, room, viewer.person, cause, asked.body, asked.tag
+                )
+            else:
+                step = core.step(room, viewer.person, cause, asked.body, asked.tag)
             if asked.dry and not isinstance(step, Rejected):
                 effect = {} if seat is None else core.effect_of(room, seat, asked.body)
                 return self._answer(item, ServerAccepted(asked.n, effect))
@@ -190,21 +194,6 @@ class RoomActor:
                     return self._reject(item, Rejected("stale", "P-42"))
             await self._follower.catch_up()
             self._others_appended()
-
-    async def _decide(
-        self, viewer: Viewer, cause: Cause, seat: Seat | None, asked: ClientCommand
-    ) -> Step | Rejected:
-        room, body = self._follower.room, asked.body
-        if not core.is_of_game(body):
-            return core.manage(room, viewer.person, cause, body)
-        refusal = core.may_play(room, viewer.person, asked.tag)
-        if refusal is not None or seat is None:
-            return refusal or Rejected("not_seated", "P-56")
-        if body.get("command") in room.rules.slow_commands:
-            events = await asyncio.to_thread(core.decide, room, seat, body)
-        else:
-            events = core.decide(room, seat, body)
-        return events if isinstance(events, Rejected) else core.play(room, cause, body, events)
 
     def _reject(self, item: Command, refusal: Rejected) -> None:
         text = core.explain(self._follower.room.rules, refusal)

@@ -38,7 +38,7 @@ ABANDONED_MS: Final = 30 * IDLE_MS
 KEPT_MS: Final = IDLE_MS
 
 
-class Step(msgspec.Struct, frozen=True):
+class Step(msgspec.Struct, frozen=True, gc=False):
     """A commit, and the room after it."""
 
     commit: Commit
@@ -73,11 +73,6 @@ def found(plan: Plan, code: str, uid: bytes, secret: bytes) -> Step:
     return Step(Commit(THE_ROOM, (created,)), create(plan.rules, secret, created))
 
 
-def is_of_game(body: Mapping[str, Any]) -> bool:
-    """Whether a command is for the game rather than for the room around it."""
-    return body.get("command") not in ROOM_COMMANDS
-
-
 def manage(room: Room, person: Person, cause: Cause, body: Mapping[str, Any]) -> Step | Rejected:
     """What a command to the room itself leads to (P-50)."""
     refusal = refuse(room.table, person.id, body["command"])
@@ -95,8 +90,12 @@ def manage(room: Room, person: Person, cause: Cause, body: Mapping[str, Any]) ->
     return Step(Commit(cause, events, command=dict(body)), after)
 
 
-def may_play(room: Room, person: Person, tag: str) -> Rejected | None:
-    """Why a game's command is refused before the game has been asked."""
+def step(
+    room: Room, person: Person, cause: Cause, body: Mapping[str, Any], tag: str
+) -> Step | Rejected:
+    """What a command of a person leads to. This may be slow: see `is_slow`."""
+    if body.get("command") in ROOM_COMMANDS:
+        return manage(room, person, cause, body)
     refusal = refuse(room.table, person.id, GAME)
     if refusal is not None:
         return refusal
@@ -104,12 +103,13 @@ def may_play(room: Room, person: Person, tag: str) -> Rejected | None:
         return Rejected("not_playing", "P-40")
     if tag != room.tag:
         return Rejected("stale", "P-43")
-    return None
+    events = room.rules.decide(room.game, Seat(cause.seat), body)
+    return events if isinstance(events, Rejected) else play(room, cause, body, events)
 
 
-def decide(room: Room, seat: Seat, body: Mapping[str, Any]) -> tuple[Any, ...] | Rejected:
-    """The game's events. This may be slow: see `Game.slow_commands`."""
-    return room.rules.decide(room.game, seat, body)
+def is_slow(room: Room, body: Mapping[str, Any]) -> bool:
+    """Whether a command is better decided where nobody waits for it."""
+    return body.get("command") in room.rules.slow_commands
 
 
 def play(

@@ -46,7 +46,7 @@ def refuse(table: Table, identity: str, action: str) -> Rejected | None:
     allowed = RIGHTS.get(action)
     if allowed is None:
         return Rejected("unknown_command", "P-40", {"name": action[:40]})
-    if allowed & roles(table, identity):
+    if not allowed.isdisjoint(roles(table, identity)):
         return None
     if "host" in allowed:
         return Rejected("not_host", "P-56")

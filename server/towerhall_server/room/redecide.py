@@ -90,18 +90,11 @@ def _by_person(room: Room, commit: Commit) -> Step:
     # What people call themselves is theirs to say: there is nothing to decide it from.
     names = [event.name for event in commit.room if isinstance(event, PersonSat)]
     person = Person(cause.identity, names[0] if names else "")
-    if not core.is_of_game(body):
-        return _accepted(core.manage(room, person, cause, body))
-    refusal = core.may_play(room, person, room.tag)
-    if refusal is not None:
-        raise UndecidedError(_refusal(refusal))
-    if seat is None:
-        raise UndecidedError("its sender has no seat")
-    return _by_game(room, seat, cause, commit)
+    return _accepted(core.step(room, person, cause, body, room.tag))
 
 
 def _by_game(room: Room, seat: Seat, cause: Cause, commit: Commit) -> Step:
-    events = core.decide(room, seat, commit.command)
+    events = room.rules.decide(room.game, seat, commit.command)
     if isinstance(events, Rejected):
         raise UndecidedError(_refusal(events))
     return core.play(room, cause, commit.command, events)

@@ -30,7 +30,7 @@ class UnknownRulesError(Exception):
     """The log belongs to a game, or to a version of its rules, that is not installed here."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class Change(msgspec.Struct, frozen=True, gc=False):
     """One commit that a replica has taken in."""
 
     before: Room | None
@@ -71,7 +71,8 @@ def _outcome(room: Room, entries: Sequence[Entry]) -> Room:
             decided = entry
         cause = commit.cause
         if cause.n:
-            commands[cause.sender] = remembered(commands, cause, entry.seq)
+            sender = cause.sender
+            commands[sender] = remembered(commands.get(sender, ()), cause.n, entry.seq)
     if entries:
         served_ms = entries[-1].stamps.served_ms
         room = msgspec.structs.replace(room, commands=commands, served_ms=served_ms)

@@ -84,10 +84,7 @@ class Table(msgspec.Struct, frozen=True, dict=True):
         return sum(holder is not None for holder in self.seats)
 
     def seat_of(self, identity: str) -> Seat | None:
-        for seat, holder in enumerate(self.seats):
-            if holder is not None and not holder.is_bot and holder.identity == identity:
-                return Seat(seat)
-        return None
+        return _seats_by_identity(self).get(identity)
 
     def free_seats(self) -> tuple[Seat, ...]:
         return tuple(Seat(seat) for seat, holder in enumerate(self.seats) if holder is None)
@@ -170,7 +167,8 @@ def entered(before: Room, after: Room, cause: Cause, seq: int, mark: str, served
     """The folded room once its commit has entered the log at that place."""
     commands = before.commands
     if cause.n:
-        commands = {**commands, cause.sender: remembered(commands, cause, seq)}
+        sender = cause.sender
+        commands = {**commands, sender: remembered(commands.get(sender, ()), cause.n, seq)}
     decided = decides(before, after)
     return Room(
         rules=after.rules,
@@ -184,9 +182,9 @@ def entered(before: Room, after: Room, cause: Cause, seq: int, mark: str, served
     )
 
 
-def remembered(commands: Mapping[str, tuple[int, ...]], cause: Cause, seq: int) -> tuple[int, ...]:
+def remembered(done: tuple[int, ...], n: int, seq: int) -> tuple[int, ...]:
     """What is kept of a sender's commands after one more."""
-    return (*commands.get(cause.sender, ()), cause.n, seq)[-2 * MOST_PAIRS :]
+    return (*done, n, seq)[-2 * MOST_PAIRS :]
 
 
 def decides(before: Room, after: Room) -> bool:

@@ -122,8 +122,18 @@ def bid_range(state: State, seat: Seat) -> tuple[int, int]:
 
 
 def feasible(state: State, seat: Seat) -> int:
-    """M of FT 7: the most cards of the display that this seat could build now."""
-    return most_cards(state.players[seat].towers, state.display, state.options)
+    """M of FT 7: the most cards of the display that this seat could build now.
+
+    It is asked for several times in a row, so a player keeps the last answer.
+    """
+    player, display, options = state.players[seat], state.display, state.options
+    inside = player.__dict__
+    known = inside.get("feasible")
+    if known is None or known[1] is not display or known[2] is not options:
+        most = most_cards(player.towers, display, options)
+        known = inside["feasible"] = (most, display, options)
+    found: int = known[0]
+    return found
 
 
 def _bid(story: _Story, seat: Seat, command: Bid) -> Rejected | None:
