@@ -231,6 +231,7 @@ async def test_all_servers_restarted_one_by_one_lose_nothing_of_a_game(running: 
         await tables[0].start()
         rolled = asyncio.Event()
         playing = asyncio.gather(*(play_slowly(table, rolled) for table in tables))
+        asking = asyncio.create_task(keep_asking(running.url, rolled))
         for each in running.nodes:
             token = new_guest(each.url)
             entering = inside(each.url, tables[0].code, token, receive_bytes=4096)
@@ -244,11 +245,23 @@ async def test_all_servers_restarted_one_by_one_lose_nothing_of_a_game(running: 
             await asyncio.to_thread(each.start)
         assert not playing.done(), "the game was over before all servers were restarted"
         rolled.set()
+        statuses = await asking
+        assert len(statuses) > 50
+        assert set(statuses) == {200}
         views = await playing
         assert all(view == views[0] for view in views)
         await check_log(tables[0], witnesses)
         for witness in witnesses:
             witness.stop()
+
+
+async def keep_asking(url: str, enough: asyncio.Event) -> list[int]:
+    """Look at the list of rooms again and again, as a lobby does; what the answers were."""
+    statuses = []
+    while not enough.is_set():
+        statuses.append((await asyncio.to_thread(ask, url, "GET", "/v1/rooms")).status)
+        await asyncio.sleep(0.02)
+    return statuses
 
 
 async def play_slowly(table: Table, hurry: asyncio.Event) -> Document:
