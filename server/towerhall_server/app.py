@@ -35,13 +35,12 @@ from towerhall_server.gateway.routes import Routes
 from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.gateway.tokens import Tokens
 from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.directory import Directory
+from towerhall_server.room.directory import GO_WITHIN_MS, Directory
 from towerhall_server.room.follower import Node
 from towerhall_server.settings import Settings, safe_url
 
 logger = logging.getLogger(__name__)
 
-GO_WITHIN_MS: Final = 2_000
 GC_THRESHOLDS: Final = (50_000, 20, 1_000)
 """Nearly all that a move leaves behind is freed by counting. Looking for cycles as often as Python
 does by default cost 17 % of the CPU, and never looking cost no less than this."""
@@ -67,8 +66,9 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         raise UnfitStoreError(f"{safe_url(store_url)} cannot be used as a store: {error}") from None
     finally:
         await checker.aclose()
-    async with EventLog(store_url) as log:
-        node = Node(secrets.token_hex(4), log, ServiceClock(), discover(), settings.keep_days)
+    name = secrets.token_hex(4)
+    async with EventLog(store_url, name) as log:
+        node = Node(name, log, ServiceClock(), discover(), settings.keep_days)
         directory = Directory(node)
         await directory.beat_once()
         hall = Hall(
@@ -87,7 +87,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         app.router.redirect_slashes = False
         tasks = (
             asyncio.create_task(directory.beat(), name="beat"),
-            asyncio.create_task(directory.listen(lambda: listen(store_url)), name="listen"),
+            asyncio.create_task(directory.listen(lambda: listen(store_url, name)), name="listen"),
         )
         try:
             yield Service(app, routes, directory)

@@ -133,11 +133,11 @@ async def _play(log: Log, places: dict[str, Point], rounds: int) -> None:
 
 async def _wake_cost(redis: Redis, url: str) -> float:
     """CPU per message of a listener to whom the engine says many at once."""
-    entry = [b"ABCDEF", 17, bytes(16), bytes(16), BLOB, 1_700_000_000_000, 60_000]
-    message = msgpack.packb(entry, use_bin_type=False)
+    entry = [17, bytes(16), bytes(16), BLOB, 1_700_000_000_000, 60_000]
+    message = b"other ABCDEF e" + msgpack.packb(entry, use_bin_type=False)
     repeat = "for _ = 1, tonumber(ARGV[1]) do redis.call('PUBLISH', KEYS[1], ARGV[2]) end"
     costs = []
-    async with aclosing(listen(url)) as wakes:
+    async with aclosing(listen(url, "bench")) as wakes:
         await anext(wakes)
         for _ in progress(range(STRETCHES), STRETCHES, "wake-ups"):
             before = process_time()

@@ -114,6 +114,7 @@ class _Listener:
         self.person = person
         self.origin = ""
         self.seat: Seat | None = None
+        self.claim = 0
         self.unanswered: set[int] = set()
         self.alive = True
         self.lags = False

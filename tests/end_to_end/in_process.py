@@ -116,6 +116,7 @@ class Tap:
         self.person = Person(f"id-of-{name}", name)
         self.origin = base64url(name.encode().ljust(8, b"."))
         self.seat: Seat | None = None
+        self.claim = 0
         self.unanswered: set[int] = set()
         self.alive, self.lags = True, False
         self.got: list[tuple[ServerMessage, bytes, bytes]] = []

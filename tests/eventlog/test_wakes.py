@@ -4,17 +4,25 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-import msgpack
 import pytest
 from redis.asyncio import Redis
 
 from tests.eventlog.logs import DAY_MS, ROOM, attempt, grow, place_after
 from tests.eventlog.proxy import Proxy
-from towerhall_server.eventlog import connection
+from towerhall_server.eventlog import connection, wakes
 from towerhall_server.eventlog.errors import StoreError, StoreRefusedError
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import EventLog, Following
-from towerhall_server.eventlog.wakes import Missed, Said, Wake, Woken, listen
+from towerhall_server.eventlog.wakes import (
+    ALONE_BEATS,
+    Alive,
+    Missed,
+    Said,
+    Told,
+    Wake,
+    Woken,
+    listen,
+)
 
 
 async def hear(wakes: AsyncIterator[Wake]) -> Wake:
@@ -22,14 +30,14 @@ async def hear(wakes: AsyncIterator[Wake]) -> Wake:
 
 
 async def test_listening_begins_with_the_advice_to_read(engine_url: str) -> None:
-    async with aclosing(listen(engine_url)) as wakes:
+    async with aclosing(listen(engine_url, "me")) as wakes:
         assert await hear(wakes) == Missed()
 
 
 async def test_every_entry_of_every_room_is_heard_with_all_that_the_log_holds(
     log: EventLog, engine_url: str
 ) -> None:
-    async with aclosing(listen(engine_url)) as wakes:
+    async with aclosing(listen(engine_url, "me")) as wakes:
         assert await hear(wakes) == Missed()
         await grow(log, 3, blob=bytes(range(256)))
         other = attempt(room="OTHERS")
@@ -39,21 +47,22 @@ async def test_every_entry_of_every_room_is_heard_with_all_that_the_log_holds(
     for room in (ROOM, "OTHERS"):
         reading = await log.read(room)
         assert isinstance(reading, Following)
-        entries += [Woken(room, entry) for entry in reading.entries]
-    assert sorted(map(repr, heard)) == sorted(map(repr, entries))
+        entries += [(room, entry) for entry in reading.entries]
+    found = [(wake.room, wake.entry) for wake in heard if isinstance(wake, Woken)]
+    assert sorted(map(repr, found)) == sorted(map(repr, entries))
 
 
 async def test_a_cut_ends_listening_and_the_next_begins_with_reading(
     log: EventLog, proxy: Proxy
 ) -> None:
-    async with aclosing(listen(proxy.url)) as wakes:
+    async with aclosing(listen(proxy.url, "me")) as wakes:
         assert await hear(wakes) == Missed()
         proxy.lose_share = 1.0
         (place,) = await grow(log, 1)
         with pytest.raises(StoreError):
             await hear(wakes)
         proxy.lose_share = 0.0
-    async with aclosing(listen(proxy.url)) as wakes:
+    async with aclosing(listen(proxy.url, "me")) as wakes:
         assert await hear(wakes) == Missed()
         (place,) = await grow(log, 1, place)
         woken = await hear(wakes)
@@ -62,7 +71,7 @@ async def test_a_cut_ends_listening_and_the_next_begins_with_reading(
 
 
 async def test_what_is_said_is_heard_and_told_from_entries(log: EventLog, engine_url: str) -> None:
-    async with aclosing(listen(engine_url)) as wakes:
+    async with aclosing(listen(engine_url, "me")) as wakes:
         assert await hear(wakes) == Missed()
         (place,) = await grow(log, 1)
         line = await log.say(ROOM, b"hello \xff", DAY_MS)
@@ -78,15 +87,84 @@ async def test_what_is_said_is_heard_and_told_from_entries(log: EventLog, engine
 async def test_what_another_version_publishes_is_passed_over(
     log: EventLog, redis: Redis, engine_url: str
 ) -> None:
-    async with aclosing(listen(engine_url)) as wakes:
+    async with aclosing(listen(engine_url, "me")) as wakes:
         assert await hear(wakes) == Missed()
-        await redis.publish(room_keys(ROOM).shard.wake, msgpack.packb([99, b"news", {}]))
+        await redis.publish(room_keys(ROOM).shard.wake, b"other ROOM " + b"znews")
         await grow(log, 1)
         assert isinstance(await hear(wakes), Woken)
 
 
+async def test_others_tell_that_they_are_there_and_who_looks_at_rooms(
+    log: EventLog, engine_url: str
+) -> None:
+    async with aclosing(listen(engine_url, "me")) as heard, EventLog(engine_url, "me") as own:
+        assert await hear(heard) == Missed()
+        own.be_there()
+        own.tell(ROOM, b"my own guests")
+        await grow(own, 1)
+        line = await own.say(ROOM, b"my own line", DAY_MS)
+        assert line is not None
+        log.be_there()
+        log.tell(ROOM, b"the guests there")
+        assert [await hear(heard) for _ in range(3)] == [
+            Said(ROOM, line),
+            Alive("nobody"),
+            Told(ROOM, "nobody", b"the guests there"),
+        ]
+
+
+async def test_silence_is_a_reason_to_read(
+    log: EventLog, engine_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakes, "DOUBT_SECONDS", 0.2)
+    async with aclosing(listen(engine_url, "me")) as heard:
+        assert [await hear(heard) for _ in range(3)] == [Missed()] * 3
+
+
+async def test_a_node_that_hears_itself_is_not_in_doubt(
+    engine_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakes, "DOUBT_SECONDS", 0.4)
+    async with aclosing(listen(engine_url, "me")) as heard, EventLog(engine_url, "me") as own:
+        assert await hear(heard) == Missed()
+        waiting = asyncio.create_task(anext(heard))
+        for _ in range(8):
+            own.be_there()
+            await asyncio.sleep(0.1)
+        assert not waiting.done()
+        assert await waiting == Missed()
+
+
+async def test_who_is_alone_listens_to_rooms_again_when_somebody_comes(
+    log: EventLog, redis: Redis, engine_url: str
+) -> None:
+    channel = room_keys(ROOM).shard.wake
+
+    async def listeners() -> int:
+        ((_, count),) = await redis.pubsub_numsub(channel)
+        return int(count)
+
+    async with aclosing(listen(engine_url, "me")) as heard, EventLog(engine_url, "me") as own:
+        assert await hear(heard) == Missed()
+        assert await listeners() == 1
+        waiting = asyncio.create_task(anext(heard))
+        for _ in range(ALONE_BEATS):
+            own.be_there()
+        while await listeners():  # noqa: ASYNC110 - the store tells nobody of this
+            await asyncio.sleep(0.01)
+        (place,) = await grow(log, 1)
+        assert not waiting.done()
+        log.be_there()
+        assert await waiting == Alive("nobody")
+        assert await hear(heard) == Missed(), "what happened meanwhile has to be read"
+        (place,) = await grow(log, 1, place)
+        woken = await hear(heard)
+        assert isinstance(woken, Woken)
+        assert woken.entry.point == place
+
+
 async def test_a_quiet_subscription_is_asked_whether_it_lives(log: EventLog, proxy: Proxy) -> None:
-    async with aclosing(listen(f"{proxy.url}?socket_timeout=0.2")) as wakes:
+    async with aclosing(listen(f"{proxy.url}?socket_timeout=0.2", "me")) as wakes:
         assert await hear(wakes) == Missed()
         heard = asyncio.create_task(anext(wakes))
         await asyncio.sleep(1)
@@ -103,7 +181,7 @@ async def test_a_slow_listener_misses_nothing(
 ) -> None:
     monkeypatch.setattr(connection, "MOST_UNHEARD", 20)
     blob = bytes(10_000)
-    async with aclosing(listen(engine_url)) as wakes:
+    async with aclosing(listen(engine_url, "me")) as wakes:
         assert await hear(wakes) == Missed()
         wanted = [attempt(room=f"ROOM{number}", blob=blob) for number in range(300)]
         for one in wanted:
@@ -119,7 +197,7 @@ async def test_who_may_not_listen_is_told_so(engine_url: str, redis: Redis) -> N
     )
     url = f"{engine_url}?username=deaf&password=pw"
     try:
-        async with aclosing(listen(url)) as wakes:
+        async with aclosing(listen(url, "me")) as wakes:
             with pytest.raises(StoreRefusedError, match="NOPERM"):
                 await hear(wakes)
     finally:
@@ -127,6 +205,6 @@ async def test_who_may_not_listen_is_told_so(engine_url: str, redis: Redis) -> N
 
 
 async def test_where_nobody_is_listening_fails_at_once() -> None:
-    async with aclosing(listen("unix:///nowhere/s")) as wakes:
+    async with aclosing(listen("unix:///nowhere/s", "me")) as wakes:
         with pytest.raises(StoreError):
             await hear(wakes)

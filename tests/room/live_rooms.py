@@ -11,6 +11,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import count
 from random import Random
 from typing import Any, TypeVar
 
@@ -47,6 +48,7 @@ from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import Person
 
 PATIENCE_SECONDS = 20.0
+CLAIMS = count(1)
 DUEL: AnyGame = duel.GAME
 
 
@@ -192,6 +194,7 @@ class FakeViewer(Client):
         super().__init__(name, origin)
         self.origin = self.replay.origin
         self.seat: Seat | None = None
+        self.claim = next(CLAIMS)
         self.unanswered: set[int] = set()
         self.alive = True
         self.lags = False
@@ -267,8 +270,8 @@ def payload(message: Prepared) -> bytes:
 class WatchedLog(EventLog):
     """A log that notes every answer to an append."""
 
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
+    def __init__(self, url: str, node: str) -> None:
+        super().__init__(url, node)
         self.answers: list[Answer] = []
         self.before_append: Callable[[Append], Awaitable[None]] | None = None
         """Awaited before each append goes out."""
@@ -321,7 +324,7 @@ class LiveNode:
         subscribed = asyncio.Event()
 
         async def wakes() -> AsyncIterator[Wake]:
-            async for wake in listen(self.url):
+            async for wake in listen(self.url, self.directory.node.name):
                 if isinstance(wake, Missed):
                     subscribed.set()
                 yield wake
@@ -362,7 +365,7 @@ async def live_node(
     asleep_seconds: float = 60.0,
 ) -> AsyncIterator[LiveNode]:
     """A node that knows the time, unless it may not, and hears of others, likewise."""
-    async with WatchedLog(url) as log:
+    async with WatchedLog(url, name) as log:
         node = Node(name, log, ServiceClock(), games, keep_days)
         live = LiveNode(url, log, Directory(node, asleep_seconds=asleep_seconds))
         if beats:

@@ -42,6 +42,7 @@ class _Forwarder:
         self.origin = origin
         self.actor = actor
         self.seat: Seat | None = None
+        self.claim = 0
         self.unanswered: set[int] = set()
         self.alive = True
         self.lags = False

@@ -7,10 +7,11 @@ is sent and applies it as a client would; a `Stage` shows a room to lookers.
 """
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
+from itertools import count
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
@@ -45,6 +46,7 @@ from towerhall_server.room.events import (
     TimedOut,
     encode_commit,
 )
+from towerhall_server.room.guests import Guests
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.seats import Person
@@ -57,6 +59,7 @@ PEOPLE = tuple(
 ADA, BEN, CYD, DORA, ZOE = PEOPLE
 HOST = ADA
 CODE = "QJXKZB"
+CLAIMS = count(1)
 KEY_HASH = sha256(b"the hash of a key").digest()
 SECRET = sha256(b"what only the server knows").digest()
 UID = sha256(b"a room").digest()[:UID_BYTES]
@@ -356,6 +359,7 @@ class Looker:
         self.person = person
         self.origin = origin or f"origin of {person.name}"
         self.seat: Seat | None = None
+        self.claim = next(CLAIMS)
         self.unanswered: set[int] = set()
         self.alive = True
         self.lags = False
@@ -406,12 +410,17 @@ class Looker:
 class Stage:
     """A room that is being followed and shown."""
 
-    def __init__(self, pure: PureRoom, seq: int | None = None) -> None:
+    def __init__(
+        self,
+        pure: PureRoom,
+        seq: int | None = None,
+        tell_others: Callable[[Guests], None] = lambda _: None,
+    ) -> None:
         """Up to that seq it was read from the log, with nobody there."""
         self.pure = pure
         self.replica = Replica(GAMES, SECRET)
         self.replica.load(pure.entries[:seq])
-        self.audience = Audience()
+        self.audience = Audience(tell_others)
 
     def enter(self, person: Person, origin: str = "") -> Looker:
         looker = Looker(person, origin)

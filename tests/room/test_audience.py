@@ -18,11 +18,13 @@ from tests.room.pure_rooms import (
     PureRoom,
     Stage,
     frames_of,
+    read,
     whole_room,
 )
 from towerhall_protocol.codec import canonical
 from towerhall_protocol.messages import (
     ServerFrame,
+    ServerMessage,
     ServerOffers,
     ServerPaused,
     ServerPresence,
@@ -31,6 +33,7 @@ from towerhall_protocol.messages import (
 from towerhall_server.game import AnyGame, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room import audience
+from towerhall_server.room.guests import Guests
 from towerhall_server.room.view import view, view_class
 
 PRESENCE_SECONDS = 0.02
@@ -417,3 +420,65 @@ async def test_no_frames_of_the_lost_past_are_given_to_those_who_come_back() -> 
     frames = stage.replica.missed("all", short.seq - 1)
     assert frames is not None
     assert [frame.binary() for frame in frames] == frames_of(short, "all")[-1:]
+
+
+# other nodes
+
+
+def presences(looker: Looker) -> list[ServerMessage]:
+    found = map(read, looker.sent)
+    return [message for message in found if isinstance(message, ServerPresence)]
+
+
+async def test_presence_counts_other_nodes_and_forgets_those_that_have_gone() -> None:
+    stage = Stage(whole_room("five_towers"), 20)
+    ada, zoe = stage.enter(ADA), stage.enter(ZOE)
+    hall = stage.audience
+    hall.hear_of("there", Guests({Seat(1): 1}, 3))
+    hall.hear_of("elsewhere", Guests({}, 2))
+    assert (hall.online, hall.watchers) == ((0, 1), 6)
+    await asyncio.sleep(2 * PRESENCE_SECONDS)
+    for looker in (ada, zoe):
+        assert presences(looker)[-1] == ServerPresence((0, 1), 6)
+    hall.forget(["there"])
+    await asyncio.sleep(2 * PRESENCE_SECONDS)
+    assert presences(ada)[-1] == ServerPresence((0,), 3)
+
+
+async def test_a_newer_connection_on_another_node_has_the_seat() -> None:
+    stage = Stage(whole_room("five_towers"), 20)
+    ada, ben = stage.enter(ADA), stage.enter(BEN)
+    stage.audience.hear_of("there", Guests({Seat(0): ada.claim + 100}, 0))
+    assert (ada.closed, ben.closed) == (["replaced"], [])
+    online = [stage.audience.online]
+    stage.audience.hear_of("there", Guests())
+    assert [*online, stage.audience.online] == [(0, 1), (1,)]
+
+
+async def test_an_older_connection_on_another_node_is_told_of_the_newer_one() -> None:
+    told: list[Guests] = []
+    stage = Stage(whole_room("five_towers"), 20, tell_others=told.append)
+    ada = stage.enter(ADA)
+    await asyncio.sleep(2 * PRESENCE_SECONDS)
+    assert told == [Guests({Seat(0): ada.claim}, 0, asks=True)]
+    stage.audience.hear_of("there", Guests({Seat(0): ada.claim - 1}, 0))
+    await asyncio.sleep(2 * PRESENCE_SECONDS)
+    assert ada.closed == []
+    assert told[1:] == [Guests({Seat(0): ada.claim}, 0)]
+
+
+async def test_who_asks_is_answered_and_who_only_tells_is_not() -> None:
+    told: list[Guests] = []
+    stage = Stage(whole_room("five_towers"), 20, tell_others=told.append)
+    stage.enter(ZOE)
+    await asyncio.sleep(2 * PRESENCE_SECONDS)
+    told.clear()
+    stage.audience.hear_of("there", Guests({}, 1))
+    await asyncio.sleep(2 * PRESENCE_SECONDS)
+    assert told == []
+    stage.audience.hear_of("there", Guests({}, 1, asks=True))
+    await asyncio.sleep(2 * PRESENCE_SECONDS)
+    assert told == [Guests({}, 1)]
+    stage.audience.ask_around()
+    await asyncio.sleep(2 * PRESENCE_SECONDS)
+    assert told[1:] == [Guests({}, 1, asks=True)]

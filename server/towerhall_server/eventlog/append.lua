@@ -3,7 +3,7 @@
 -- check, because an error inside a script does not undo what came before it.
 --
 -- KEYS  log, cmd, due, clock, lobby (all of one slot)
--- ARGV  room, channel, mode (create, append, heal), expected seq, previous chain, commit id, chain,
+-- ARGV  room, channel, node, mode (create, append, heal), expected seq, previous chain, commit id, chain,
 --       blob, origin or '', n, not before (served ms) or '', deadline (served ms, +ms from this
 --       commit, or ''), summary, '' or = for the one that is there, ttl in ms, wall and served ms of the original (heal) or ''
 
@@ -12,7 +12,7 @@ local MOST_DOUBT_MS = 5000
 local UNCHANGED = '='
 local EXPIRE_EVERY = 16
 local log, cmd, due, clock, lobby = unpack(KEYS)
-local room, channel, mode, expected, previous, commit_id, chain, blob, origin, n, not_before,
+local room, channel, node, mode, expected, previous, commit_id, chain, blob, origin, n, not_before,
   deadline, summary, ttl, wall, served = unpack(ARGV)
 expected, n = tonumber(expected), tonumber(n)
 
@@ -100,6 +100,6 @@ if first_of_origin or seq % EXPIRE_EVERY == 1 then
   redis.call('PEXPIRE', log, ttl)
   redis.call('PEXPIRE', cmd, ttl)
 end
-redis.call('PUBLISH', channel,
-  cmsgpack.pack({room, seq, commit_id, chain, blob, wall, served}))
+redis.call('PUBLISH', channel, node .. ' ' .. room .. ' e'
+  .. cmsgpack.pack({seq, commit_id, chain, blob, wall, served}))
 return {'OK', seq, wall, served}

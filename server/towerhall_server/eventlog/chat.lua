@@ -6,14 +6,11 @@
 -- Returns the line's id, or nil if there is no such room
 
 local MOST_LINES = 200
-local LINE = 1
 local log, chat = unpack(KEYS)
 local room, channel, text, ttl = unpack(ARGV)
 
 if redis.call('EXISTS', log) == 0 then return false end
 local id = redis.call('XADD', chat, 'MAXLEN', '=', MOST_LINES, '*', 'b', text)
 redis.call('PEXPIRE', chat, ttl)
--- A new entry is published as an array that begins with its room; anything else begins with the
--- number of its kind.
-redis.call('PUBLISH', channel, cmsgpack.pack({LINE, room, id, text}))
+redis.call('PUBLISH', channel, cmsgpack.pack({room, id, text}))
 return id

@@ -26,7 +26,7 @@ from hiredis import Reader
 
 from towerhall_server.eventlog.commands import packed
 from towerhall_server.eventlog.endpoint import Endpoint, endpoint
-from towerhall_server.eventlog.errors import StoreError, StoreRefusedError
+from towerhall_server.eventlog.errors import StoreDownError, StoreError, StoreRefusedError
 
 INCOMPLETE: Final = object()
 MOST_UNHEARD: Final = 10_000
@@ -245,6 +245,8 @@ async def open_wire(where: Endpoint) -> Wire:
             else:
                 host, port, tls = where.host, where.port, where.tls
                 _, wire = await loop.create_connection(new_wire, host, port, ssl=tls)
+    except (ConnectionRefusedError, FileNotFoundError) as error:
+        raise StoreDownError(_why(error)) from error
     except (OSError, ValueError) as error:  # timeouts are of the first kind, odd names of the other
         raise StoreError(_why(error)) from error
     try:

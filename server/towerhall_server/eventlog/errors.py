@@ -1,8 +1,12 @@
-"""The two ways in which the store fails a caller."""
+"""The ways in which the store fails a caller."""
 
 
 class StoreError(Exception):
     """No answer came: what was asked for may have happened or not."""
+
+
+class StoreDownError(StoreError):
+    """Nobody listens where the engine should be: it is not there for others either."""
 
 
 class StoreRefusedError(StoreError):

@@ -6,6 +6,10 @@ from hashlib import blake2b
 import msgspec
 
 SHARDS = 256
+NODES = "towerhall:nodes"
+"""The channel on which every node says that it is there."""
+CHAT = "towerhall:chat"
+"""The channel on which every line of chat is published."""
 
 
 class ShardKeys(msgspec.Struct, frozen=True):
@@ -15,7 +19,9 @@ class ShardKeys(msgspec.Struct, frozen=True):
     due: str
     lobby: str
     wake: str
-    """The channel on which every new entry and every line of chat is published."""
+    """The channel on which every new entry is published, and who looks at rooms."""
+    claims: str
+    """Counts the connections to rooms, so that every node knows which one is the newest."""
 
 
 class RoomKeys(msgspec.Struct, frozen=True):
@@ -38,7 +44,7 @@ def shard_of(room: str) -> int:
 @lru_cache(maxsize=SHARDS)
 def shard_keys(shard: int) -> ShardKeys:
     tag = f"towerhall:{{s{shard}}}"
-    return ShardKeys(f"{tag}:clock", f"{tag}:due", f"{tag}:lobby", f"{tag}:wake")
+    return ShardKeys(f"{tag}:clock", f"{tag}:due", f"{tag}:lobby", f"{tag}:wake", f"{tag}:claims")
 
 
 @lru_cache(maxsize=1 << 14)

@@ -50,7 +50,8 @@ from towerhall_server.eventlog.commands import (
 from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.entry import START, Entry, Point, Stamps
 from towerhall_server.eventlog.errors import StoreError
-from towerhall_server.eventlog.keys import SHARDS, room_keys, shard_keys
+from towerhall_server.eventlog.keys import CHAT, NODES, SHARDS, room_keys, shard_keys
+from towerhall_server.eventlog.wakes import GUESTS
 
 __all__ = [
     "Answer",
@@ -87,14 +88,18 @@ def _script(name: str) -> Script:
 
 APPEND: Final = _script("append.lua")
 BEAT: Final = _script("beat.lua")
-CHAT: Final = _script("chat.lua")
+SAY: Final = _script("chat.lua")
 REMOVE: Final = _script("remove.lua")
 
 
 class EventLog:
-    """All logs of one store, by a URL as redis-py knows them. Connects when it is first asked."""
+    """All logs of one store, by a URL as redis-py knows them. Connects when it is first asked.
 
-    def __init__(self, url: str) -> None:
+    What this node publishes bears its name.
+    """
+
+    def __init__(self, url: str, node: str = "nobody") -> None:
+        self.node = node
         self._batch = Batch(Connection(url))
         shards = [shard_keys(shard) for shard in range(SHARDS)]
         self._beats = [_run(BEAT, (s.clock, s.due), BEAT_MS, GIVEN_OUT_MS) for s in shards]
@@ -138,7 +143,9 @@ class EventLog:
             "" if stamps is None else stamps.wall_ms,
             "" if stamps is None else stamps.served_ms,
         )
-        return _answer(await self._batch.call(Call(_append_head(wanted.room) + tail, APPEND)))
+        return _answer(
+            await self._batch.call(Call(_append_head(wanted.room, self.node) + tail, APPEND))
+        )
 
     async def read(self, room: str, place: Point = START, *, page: int = PAGE) -> Reading:
         """What the log holds after the reader's place."""
@@ -221,7 +228,7 @@ class EventLog:
     async def say(self, room: str, text: bytes, ttl_ms: int) -> Line | None:
         """Add a line to the room's chat; None if there is no such room."""
         keys = room_keys(room)
-        call = _run(CHAT, (keys.log, keys.chat), room, keys.shard.wake, text, ttl_ms)
+        call = _run(SAY, (keys.log, keys.chat), room, CHAT, text, ttl_ms)
         name = await self._batch.call(call)
         return None if name is None else line_of(name, text)
 
@@ -230,6 +237,24 @@ class EventLog:
         chat = room_keys(room).chat
         newest = await self._ask("XREVRANGE", chat, "+", "-", "COUNT", count)
         return tuple(line_of(name, fields[1]) for name, fields in reversed(newest))
+
+    async def claim(self, room: str) -> int:
+        """A number for a new connection to the room: higher than that of any before it."""
+        number: int = await self._ask("INCR", room_keys(room).shard.claims)
+        return number
+
+    def tell(self, room: str, guests: bytes) -> None:
+        """Tell the other nodes who looks at the room here. It may be lost."""
+        data = f"{self.node} {room} ".encode() + GUESTS + guests
+        self._publish(room_keys(room).shard.wake, data)
+
+    def be_there(self) -> None:
+        """Tell the other nodes that there is this one. It may be lost."""
+        self._publish(NODES, self.node.encode())
+
+    def _publish(self, channel: str, data: bytes) -> None:
+        told = self._batch.call(Call(packed("PUBLISH", channel, data)))
+        told.add_done_callback(lambda told: told.cancelled() or told.exception())
 
     async def _ask(self, *command: Argument) -> Any:
         return await self._batch.call(Call(packed(*command)))
@@ -242,13 +267,13 @@ def _run(script: Script, keys: tuple[str, ...], *rest: Argument) -> Call:
 
 
 @lru_cache(maxsize=1 << 14)
-def _append_head(room: str) -> bytes:
-    """All that the appends of a room have in common."""
+def _append_head(room: str, node: str) -> bytes:
+    """All that the appends of a node to a room have in common."""
     keys = room_keys(room)
     shard = keys.shard
     touched = (keys.log, keys.cmd, shard.due, shard.clock, shard.lobby)
-    common = arguments(len(touched), *touched, room, shard.wake)
-    return command_of(10 + APPEND_ARGUMENTS, APPEND.by_digest, common)
+    common = arguments(len(touched), *touched, room, shard.wake, node)
+    return command_of(11 + APPEND_ARGUMENTS, APPEND.by_digest, common)
 
 
 def _deadline(wanted: Append) -> str:

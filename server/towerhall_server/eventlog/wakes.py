@@ -1,14 +1,20 @@
-"""Wake-ups between nodes: each new entry is published, and whoever has the room open hears of it.
+"""News between nodes: each new entry is published, and whoever has the room open hears of it.
 
 A message saves a read when it is the very next entry; truth stays with the log. What was published
 while a subscription was cut is gone without a word, so every subscription begins with "anything may
-have happened": the listener reads its rooms again. Lines of chat come the same way.
+have happened": the listener reads its rooms again. Each node also says every second that it is
+there. It hears itself, so silence means that nothing is heard any more: then, too, it reads.
 
-Every node hears of everything, its own appends too: a message must cost next to nothing. Messages
-that came together are handed on without going back to the event loop in between.
+Who is connected where comes the same way. A message begins with the names of its sender and its
+room, so that one's own, and those of rooms that are not open here, cost next to nothing. A node
+that has heard only itself for a while stops listening to rooms: it knows of all that happens in
+them. The first word of another node makes it listen again. Lines of chat have a channel of their
+own, on which every node hears all of them, its own too: so they have one order everywhere.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator
+from time import monotonic
 from typing import Any, Final, TypeAlias
 
 import msgpack
@@ -16,22 +22,35 @@ import msgspec
 
 from towerhall_server.eventlog.answers import Line, line_of
 from towerhall_server.eventlog.commands import packed
-from towerhall_server.eventlog.connection import open_wire
+from towerhall_server.eventlog.connection import Wire, open_wire
 from towerhall_server.eventlog.endpoint import endpoint
 from towerhall_server.eventlog.entry import Entry, Stamps
 from towerhall_server.eventlog.errors import StoreError
-from towerhall_server.eventlog.keys import SHARDS, shard_keys
+from towerhall_server.eventlog.keys import CHAT, NODES, SHARDS, shard_keys
 
-LINE: Final = 1
-"""The kind by which a published line of chat begins. An entry begins with its room."""
-SUBSCRIBE: Final = packed("SUBSCRIBE", *(shard_keys(shard).wake for shard in range(SHARDS)))
+ENTRY, GUESTS = b"e", b"g"
+"""The kind of a message is its first letter after the names."""
+DOUBT_SECONDS: Final = 2.0
+ALONE_BEATS: Final = 3
+"""So often a node hears itself and nobody else before it takes itself to be alone."""
+
+_WAKES: Final = [shard_keys(shard).wake for shard in range(SHARDS)]
+_LISTEN: Final = packed("SUBSCRIBE", *_WAKES)
+_REST: Final = packed("UNSUBSCRIBE", *_WAKES)
+_NODES: Final = NODES.encode()
+_CHAT: Final = CHAT.encode()
 
 
 class Woken(msgspec.Struct, frozen=True, gc=False):
     """A room has a new entry."""
 
     room: str
-    entry: Entry
+    packed: bytes
+
+    @property
+    def entry(self) -> Entry:
+        seq, commit_id, chain, blob, wall_ms, served_ms = msgpack.unpackb(self.packed, raw=True)
+        return Entry(seq, commit_id, chain, blob, Stamps(wall_ms, served_ms))
 
 
 class Said(msgspec.Struct, frozen=True, gc=False):
@@ -41,43 +60,94 @@ class Said(msgspec.Struct, frozen=True, gc=False):
     line: Line
 
 
+class Told(msgspec.Struct, frozen=True, gc=False):
+    """Another node tells who looks at a room there."""
+
+    room: str
+    node: str
+    guests: bytes
+
+
+class Alive(msgspec.Struct, frozen=True, gc=False):
+    """There is another node."""
+
+    node: str
+
+
 class Missed(msgspec.Struct, frozen=True):
-    """The subscription is new: entries may have been published that nobody heard of."""
+    """Entries may have been published that nobody heard of."""
 
 
-Wake: TypeAlias = Woken | Said | Missed
+Wake: TypeAlias = Woken | Said | Told | Alive | Missed
 
 
-async def listen(url: str) -> AsyncGenerator[Wake, None]:
-    """What happens in all shards. When the connection is lost, `StoreError`: listen again."""
+async def listen(url: str, node: str) -> AsyncGenerator[Wake, None]:
+    """What others do in all shards. When the connection is lost, `StoreError`: listen again."""
     wire = await open_wire(endpoint(url))
+    own, own_beats = node.encode(), 0
     try:
-        wire.subscribe(SUBSCRIBE)
-        unconfirmed = SHARDS
+        wire.subscribe(packed("SUBSCRIBE", NODES, CHAT))
+        wire.subscribe(_LISTEN)
+        listens, heard_at = True, monotonic()
         while True:
-            for message in await wire.hear():
-                if isinstance(message, StoreError):
-                    raise message
-                kind = message[0]
-                if kind == b"message":
-                    wake = _wake(message[2])
+            messages = await _heard(wire, heard_at + DOUBT_SECONDS - monotonic())
+            if messages is None:
+                yield Missed()
+            if messages != []:
+                heard_at = monotonic()
+            for kind, channel, data in messages or ():
+                if kind == b"subscribe":
+                    if data == SHARDS + 2:
+                        yield Missed()
+                    continue
+                if kind != b"message":
+                    continue
+                if channel != _NODES:
+                    wake = _said(data) if channel == _CHAT else _wake(data, own)
                     if wake is not None:
                         yield wake
-                elif kind == b"subscribe":
-                    unconfirmed -= 1
-                    if unconfirmed == 0:
-                        yield Missed()
+                elif data != own:
+                    own_beats = 0
+                    yield Alive(data.decode())
+                    if not listens:
+                        wire.subscribe(_LISTEN)
+                        listens = True
+                else:
+                    own_beats += 1
+                    if own_beats == ALONE_BEATS:
+                        wire.subscribe(_REST)
+                        listens = False
     finally:
         await wire.close()
 
 
-def _wake(data: bytes) -> Wake | None:
-    published: list[Any] = msgpack.unpackb(data, raw=True)
-    if isinstance(published[0], bytes):
-        room, seq, commit_id, chain, blob, wall_ms, served_ms = published
-        return Woken(room.decode(), Entry(seq, commit_id, chain, blob, Stamps(wall_ms, served_ms)))
-    if published[0] == LINE:
-        _, room, name, text = published
-        return Said(room.decode(), line_of(name, text))
+async def _heard(wire: Wire, seconds: float) -> list[Any] | None:
+    """Messages; `None` if nothing came in that time."""
+    try:
+        async with asyncio.timeout(seconds):
+            messages = await wire.hear()
+    except TimeoutError:
+        return None
+    for message in messages:
+        if isinstance(message, StoreError):
+            raise message
+    # The answer to a ping is shorter than what was published.
+    return [message for message in messages if len(message) == 3]
+
+
+def _said(data: bytes) -> Said:
+    room, name, text = msgpack.unpackb(data, raw=True)
+    return Said(room.decode(), line_of(name, text))
+
+
+def _wake(data: bytes, own: bytes) -> Wake | None:
+    sender, room, rest = data.split(b" ", 2)
+    if sender == own:
+        return None
+    kind, content = rest[:1], rest[1:]
+    if kind == ENTRY:
+        return Woken(room.decode(), content)
+    if kind == GUESTS:
+        return Told(room.decode(), sender.decode(), content)
     # Another version of the server may publish more.
     return None

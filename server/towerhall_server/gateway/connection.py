@@ -79,6 +79,7 @@ class Connection:
         "_socket",
         "_waiting",
         "alive",
+        "claim",
         "origin",
         "person",
         "seat",
@@ -104,6 +105,7 @@ class Connection:
         self.person = NOBODY
         self.origin = ""
         self.seat: Seat | None = None
+        self.claim = 0
         self.unanswered: set[int] = set()
         self._waiting: list[ClientCommand] = []
         """Commands that came faster than allowed: late is better than never."""
@@ -200,6 +202,8 @@ class Connection:
             return self._fail("busy", error("busy", retry_ms=10_000))
         self.person = Person(identity.id, identity.name)
         self.origin = greeting.origin
+        if self._hall.directory.is_cut:
+            return self._fail("store_unavailable", error("store_unavailable"))
         try:
             actor = await self._hall.directory.open(self._code) if is_code(self._code) else None
         except StoreError:
@@ -212,10 +216,13 @@ class Connection:
         watches = actor.follower.room.table.seat_of(identity.id) is None
         if watches and actor.follower.audience.watchers >= limits.spectators_per_room:
             return self._fail("busy", error("busy", retry_ms=10_000))
+        log = self._hall.directory.node.log
         try:
-            lines = await self._hall.directory.node.log.said(self._code, BACKLOG)
+            self.claim, lines = await asyncio.gather(
+                log.claim(self._code), log.said(self._code, BACKLOG)
+            )
         except StoreError:
-            lines = ()
+            return self._fail("store_unavailable", error("store_unavailable"))
         self._actor = actor
         actor.put(Join(self, greeting.cursor, tuple(map(message_of, lines))))
         return None

@@ -24,9 +24,11 @@ import logging
 import os
 from typing import Any, Final
 
+from towerhall_protocol.errors import hint
 from towerhall_protocol.messages import (
     ServerAccepted,
     ServerDuplicate,
+    ServerError,
     ServerRejected,
 )
 from towerhall_server.eventlog.entry import Entry
@@ -52,6 +54,10 @@ FAR_MS: Final = 3_600_000
 GRACE_MS: Final = 400
 """How long nodes that did not append last leave it to the one that did, times their rank."""
 RANKS: Final = 4
+STORE_UNAVAILABLE: Final = Prepared(
+    ServerError("store_unavailable", {}, hint("store_unavailable", {}))
+)
+"""What a command is answered that has to wait: it is kept, and its fate will be told."""
 
 
 class RoomActor:
@@ -88,13 +94,21 @@ class RoomActor:
         """Give the room something to do. It is done in order; at the end, guests are sent away."""
         if not self._over:
             self._inbox.put(item)
+            if self._follower.paused and isinstance(item, Command):
+                item.viewer.send(STORE_UNAVAILABLE)
         elif isinstance(item, Join):
             item.viewer.close(self._over)
 
     def hear(self, entry: Entry) -> None:
-        """News from the store; of its own commits a room knows already."""
+        """News from another node."""
         if not self._follower.replica.holds(entry):
             self.put(News(entry))
+
+    def doubt(self) -> None:
+        """News may have been missed. To doubt again before that was looked into adds nothing."""
+        self._follower.audience.ask_around()
+        if not self._inbox.holds(Doubt):
+            self.put(Doubt())
 
     def leave(self, viewer: Viewer) -> None:
         self._follower.audience.remove(viewer)

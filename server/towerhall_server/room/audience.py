@@ -1,12 +1,15 @@
 """Those who look at a room: who sits where, what each of them sees, and who is told what.
 
 One frame per class of viewers is made and encoded, however many they are. The newest connection of
-a seat wins. Presence is told a little later than it changes, so that a crowd does not multiply it.
+a seat wins, on whichever node it is. Presence is told a little later than it changes, so that a
+crowd does not multiply it; other nodes are told, too, and tell.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
+
+import msgspec
 
 from towerhall_protocol.document import Document
 from towerhall_protocol.messages import (
@@ -17,6 +20,8 @@ from towerhall_protocol.messages import (
     ServerSeat,
 )
 from towerhall_server.game import Seat
+from towerhall_server.room.events import THE_ROOM, Cause
+from towerhall_server.room.guests import Guests
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import Change, Replica, frame_of
 from towerhall_server.room.state import Room
@@ -27,14 +32,21 @@ PRESENCE_SECONDS: Final = 0.1
 
 
 class Audience:
-    """All viewers of one room on this node."""
+    """All viewers of one room on this node, and what is known of those on other nodes."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell_others: Callable[[Guests], None] = lambda _: None) -> None:
+        self._tell_others = tell_others
         self._viewers: dict[str, list[Viewer]] = {}
         """By class of view, in the order in which they came."""
         self._views: dict[str, Document] = {}
         self._seated: dict[Seat, Viewer] = {}
+        self._elsewhere: dict[str, Guests] = {}
+        """By node."""
         self._presence: asyncio.TimerHandle | None = None
+        self._told: ServerPresence | None = None
+        self._told_others: Guests | None = Guests()
+        self._asks = True
+        self._over = False
 
     def __len__(self) -> int:
         return sum(map(len, self._viewers.values()))
@@ -44,11 +56,14 @@ class Audience:
 
     @property
     def online(self) -> tuple[int, ...]:
-        return tuple(sorted(self._seated))
+        """Seats that are connected, here or elsewhere."""
+        elsewhere = [guests.claims for guests in self._elsewhere.values()]
+        return tuple(sorted(set(self._seated).union(*elsewhere)))
 
     @property
     def watchers(self) -> int:
-        return len(self) - len(self._seated)
+        here = len(self) - len(self._seated)
+        return here + sum(guests.watchers for guests in self._elsewhere.values())
 
     def view_of(self, room: Room, name: str) -> Document:
         """What that class sees now."""
@@ -62,6 +77,7 @@ class Audience:
         viewer.seat = room.table.seat_of(viewer.person.id)
         self._viewers.setdefault(view_class(room.rules, viewer.seat), []).append(viewer)
         self._claim(viewer)
+        self._told = None
         self._presence_changed()
 
     def remove(self, viewer: Viewer) -> None:
@@ -100,7 +116,7 @@ class Audience:
                 else:
                     viewer.send(prepared)
         if moved:
-            self._reseat(replica, change.commit.cause.origin)
+            self._reseat(replica, change.commit.cause)
             for seat in asked:
                 self.offer(after, change.seq, seat)
 
@@ -132,7 +148,8 @@ class Audience:
             self.offer(room, replica.point.seq, viewer.seat)
 
     def close(self, reason: str) -> None:
-        """Send everybody away."""
+        """Send everybody away, for good."""
+        self._over = True
         if self._presence is not None:
             self._presence.cancel()
         for viewer in tuple(self):
@@ -144,23 +161,30 @@ class Audience:
         older = self._seated.get(viewer.seat)
         self._seated[viewer.seat] = viewer
         if older is not None and older is not viewer:
-            older.seat = None
-            self.remove(older)
-            older.close("replaced")
+            self._replace(older)
 
-    def _reseat(self, replica: Replica, origin: str = "") -> None:
-        """Seats may have changed hands. Of several windows of one person, the one that asked for
-        the seat gets it: it comes last, and the last one wins."""
+    def _replace(self, viewer: Viewer) -> None:
+        self.remove(viewer)
+        viewer.seat = None
+        viewer.close("replaced")
+
+    def _reseat(self, replica: Replica, cause: Cause = THE_ROOM) -> None:
+        """Seats may have changed hands. Of several windows of one person, on any nodes, the one
+        that asked for the seat gets it."""
         room = replica.room
         moved = [
             (viewer, seat)
-            for viewer in sorted(self, key=lambda viewer: viewer.origin == origin)
+            for viewer in self
             if (seat := room.table.seat_of(viewer.person.id)) != viewer.seat
         ]
         for viewer, _ in moved:
             if viewer.seat is not None and self._seated.get(viewer.seat) is viewer:
                 del self._seated[viewer.seat]
         for viewer, seat in moved:
+            own = cause.identity == viewer.person.id
+            if seat is not None and own and cause.origin != viewer.origin:
+                self._replace(viewer)
+                continue
             old = view_class(room.rules, viewer.seat)
             viewer.seat = seat
             viewer.send(Prepared(ServerSeat(-1 if seat is None else seat)))
@@ -173,13 +197,53 @@ class Audience:
             self._presence_changed()
 
     def _presence_changed(self) -> None:
-        if self._presence is None:
+        if self._presence is None and not self._over:
             loop = asyncio.get_running_loop()
             self._presence = loop.call_later(PRESENCE_SECONDS, self._tell_presence)
 
     def _tell_presence(self) -> None:
         self._presence = None
-        self.tell(ServerPresence(self.online, self.watchers))
+        presence = ServerPresence(self.online, self.watchers)
+        if presence != self._told:
+            self._told = presence
+            self.tell(presence)
+        claims = {seat: viewer.claim for seat, viewer in self._seated.items()}
+        guests = Guests(claims, len(self) - len(claims))
+        if guests != self._told_others:
+            self._told_others = guests
+            self._tell_others(msgspec.structs.replace(guests, asks=self._asks))
+            self._asks = False
+
+    # Other nodes
+
+    def hear_of(self, node: str, guests: Guests) -> None:
+        """Another node tells who looks at this room there."""
+        self._elsewhere[node] = guests
+        for seat, claim in guests.claims.items():
+            here = self._seated.get(seat)
+            if here is None:
+                continue
+            if here.claim < claim:
+                self._replace(here)
+            else:
+                # That node has not heard of the newer connection.
+                self._told_others = None
+        if guests.asks:
+            self._told_others = None
+        self._presence_changed()
+
+    def forget(self, nodes: Collection[str]) -> None:
+        """These nodes are not there any more."""
+        for node in nodes:
+            if self._elsewhere.pop(node, None) is not None:
+                self._presence_changed()
+
+    def ask_around(self) -> None:
+        """What others told may have been missed."""
+        if len(self):
+            self._asks = True
+            self._told_others = None
+            self._presence_changed()
 
 
 def _offers(room: Room, seq: int, seat: Seat) -> Prepared:

@@ -17,14 +17,15 @@ from towerhall_protocol.messages import ServerGo
 from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.entry import START, Entry, link
 from towerhall_server.eventlog.log import Append, Appended
-from towerhall_server.eventlog.wakes import Missed, Said, Wake, Woken
+from towerhall_server.eventlog.wakes import Alive, Missed, Said, Told, Wake, Woken
 from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of
 from towerhall_server.room.core import Plan
 from towerhall_server.room.events import encode_commit
 from towerhall_server.room.follower import TTL_MS, Follower, Node, load
-from towerhall_server.room.inbox import Doubt, TimeIsUp
+from towerhall_server.room.guests import decode_guests
+from towerhall_server.room.inbox import TimeIsUp
 from towerhall_server.room.replica import Replica, UnknownRulesError
 from towerhall_server.room.view import summary
 
@@ -38,6 +39,11 @@ BEAT_SECONDS: Final = 1.0
 DRAIN_LOOK_SECONDS: Final = 0.05
 ASLEEP_SECONDS: Final = 60.0
 QUARANTINE_SECONDS: Final = 60.0
+CUT_SECONDS: Final = 3.0
+"""So long nothing came from the store before this node says that it is cut off."""
+GO_WITHIN_MS: Final = 2_000
+NEIGHBOUR_SECONDS: Final = 10.0
+"""A node that has not said for so long that it is there has gone."""
 
 
 class PoisonedRoomError(Exception):
@@ -62,6 +68,11 @@ class Directory:
         self._loading: dict[str, asyncio.Task[RoomActor | None]] = {}
         self._idle_since: dict[str, float] = {}
         self._poisoned: dict[str, float] = {}
+        self._neighbours: dict[str, float] = {}
+        """Other nodes, and when they were heard of last."""
+        self._beat_at = monotonic()
+        self.is_cut = False
+        """Whether this node alone seems to have lost the store."""
         self._waking: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
@@ -101,9 +112,7 @@ class Directory:
 
     async def drain(self, within_ms: int) -> None:
         """Ask everybody to connect elsewhere, and give them the time to."""
-        watched = [actor for actor in self._actors.values() if len(actor.follower.audience)]
-        for actor in watched:
-            actor.follower.audience.tell(ServerGo(within_ms))
+        watched = self._tell_to_go(within_ms)
         deadline = monotonic() + within_ms / 1000
         while any(len(actor.follower.audience) for actor in watched):
             if monotonic() > deadline:
@@ -119,6 +128,7 @@ class Directory:
                     self._hear(wake)
             except StoreError as error:
                 logger.warning("no news from the store: %s", error)
+                self._hear(Missed())
                 await asyncio.sleep(BEAT_SECONDS / 2)
 
     async def beat(self) -> None:
@@ -128,9 +138,15 @@ class Directory:
                 await self.beat_once()
             except StoreError as error:
                 logger.warning("no beat: %s", error)
+                self._look_for_others(error)
+            else:
+                self._beat_at = monotonic()
+                self.is_cut = False
             await asyncio.sleep(BEAT_SECONDS)
 
     async def beat_once(self) -> None:
+        self._node.log.be_there()
+        self._miss_neighbours()
         beats = await self._node.log.beat_all()
         for shard, beat in beats.items():
             self._node.clock.hear(shard, beat.served_ms)
@@ -139,6 +155,34 @@ class Directory:
             # Loading many rooms must not hold up the next beat: time would stand still.
             self._waking = asyncio.create_task(self._wake(due))
         await self._let_sleep()
+
+    def _miss_neighbours(self) -> None:
+        """Whoever looked at rooms on a node that has gone does not look any more."""
+        late = monotonic() - NEIGHBOUR_SECONDS
+        gone = [node for node, heard in self._neighbours.items() if heard < late]
+        for node in gone:
+            del self._neighbours[node]
+        if gone:
+            for actor in self._actors.values():
+                actor.follower.audience.forget(gone)
+
+    def _look_for_others(self, error: StoreError) -> None:
+        """A node that alone is cut off from the store sends its guests to those that are not.
+
+        An engine that is down refuses connections, or answers that it is not ready: then nobody
+        has it, and nobody has to move. What only stays silent may be there for others.
+        """
+        is_cut = type(error) is StoreError and monotonic() - self._beat_at >= CUT_SECONDS
+        if is_cut and not self.is_cut and self._neighbours:
+            logger.warning("cut off from the store: guests are sent to other nodes")
+            self.is_cut = True
+            self._tell_to_go(GO_WITHIN_MS)
+
+    def _tell_to_go(self, within_ms: int) -> list[RoomActor]:
+        watched = [actor for actor in self._actors.values() if len(actor.follower.audience)]
+        for actor in watched:
+            actor.follower.audience.tell(ServerGo(within_ms))
+        return watched
 
     async def _wake(self, codes: list[str]) -> None:
         for code in codes:
@@ -166,17 +210,23 @@ class Directory:
 
     def _hear(self, wake: Wake) -> None:
         match wake:
-            case Woken(room, entry):
+            case Woken(room):
                 actor = self._actors.get(room)
                 if actor is not None:
-                    actor.hear(entry)
+                    actor.hear(wake.entry)
             case Said(room, line):
                 actor = self._actors.get(room)
                 if actor is not None:
                     actor.follower.audience.tell(message_of(line))
+            case Told(room, node, guests):
+                actor = self._actors.get(room)
+                if actor is not None:
+                    actor.follower.audience.hear_of(node, decode_guests(guests))
+            case Alive(node):
+                self._neighbours[node] = monotonic()
             case Missed():
                 for actor in self._actors.values():
-                    actor.put(Doubt())
+                    actor.doubt()
 
     async def _found(self, plan: Plan, code: str, uid: bytes, secret: bytes) -> RoomActor | None:
         step = core.found(plan, code, uid, secret)

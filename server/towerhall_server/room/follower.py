@@ -34,6 +34,7 @@ from towerhall_server.room.audience import Audience
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.core import Due, Step
 from towerhall_server.room.events import encode_commit
+from towerhall_server.room.guests import Guests, encode_guests
 from towerhall_server.room.healing import healing
 from towerhall_server.room.reading import whole_log
 from towerhall_server.room.record import keep_record
@@ -96,7 +97,7 @@ class Follower:
         self.replica = replica
         self.code = replica.room.table.code
         self.shard = shard_of(self.code)
-        self.audience = Audience()
+        self.audience = Audience(self._tell_others)
         self.paused = False
         self._ahead = (self.room, core.due(self.room))
 
@@ -164,6 +165,9 @@ class Follower:
             self._ahead = (after, ahead)
             self.audience.show(self.replica, Change(room, after, step.commit, seq, short))
         return answer
+
+    def _tell_others(self, guests: Guests) -> None:
+        self._node.log.tell(self.code, encode_guests(guests))
 
     async def take_news(self, entry: Entry) -> bool:
         """Somebody has appended an entry. Whether it was news."""

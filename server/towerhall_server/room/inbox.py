@@ -66,6 +66,9 @@ class Inbox:
                 self._reader.set_result(None)
             self._reader = None
 
+    def holds(self, kind: type[Item]) -> bool:
+        return any(isinstance(item, kind) for item in self._items)
+
     def empty(self) -> tuple[Item, ...]:
         """Everything that is left, at once."""
         items = tuple(self._items)

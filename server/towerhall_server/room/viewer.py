@@ -13,6 +13,8 @@ class Viewer(Protocol):
     person: Person
     origin: str
     seat: Seat | None
+    claim: int
+    """Higher than that of every older connection to the room, on any node."""
     unanswered: set[int]
     """The numbers of commands that it has sent and the room has not answered."""
 

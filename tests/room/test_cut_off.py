@@ -1,0 +1,90 @@
+"""A node that loses the store: rooms are shown as paused, and guests are sent where it may be."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.eventlog.engines import KINDS, started
+from tests.eventlog.proxy import Proxy
+from tests.room.live_rooms import FakeViewer, LiveNode, live_node
+from towerhall_protocol.messages import ServerError, ServerGo, ServerPaused
+from towerhall_server.eventlog import wakes
+from towerhall_server.room import directory
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(directory, "BEAT_SECONDS", 0.1)
+    monkeypatch.setattr(directory, "CUT_SECONDS", 0.5)
+    monkeypatch.setattr(wakes, "DOUBT_SECONDS", 0.3)
+
+
+@pytest.fixture
+async def behind(proxy: Proxy) -> AsyncIterator[LiveNode]:
+    """A node that has the store behind a proxy."""
+    async with live_node(f"{proxy.url}?socket_timeout=0.3", "behind") as node:
+        node.beat()
+        yield node
+        proxy.silent = False
+
+
+async def test_who_is_cut_off_pauses_its_rooms_and_sends_guests_to_others(
+    proxy: Proxy, behind: LiveNode, other: LiveNode
+) -> None:
+    other.beat()
+    ann = await FakeViewer("ann").enter(await behind.found())
+    await asyncio.sleep(0.5)
+    assert not ann.of(ServerGo)
+    proxy.silent = True
+    await ann.until(lambda: ann.of(ServerGo))
+    await ann.until(lambda: ann.of(ServerPaused))
+    assert behind.directory.is_cut
+    proxy.silent = False
+    await ann.until(lambda: ServerPaused(False) in ann.of(ServerPaused))
+    async with asyncio.timeout(10):
+        while behind.directory.is_cut:  # noqa: ASYNC110 - nobody is told of this
+            await asyncio.sleep(0.05)
+    assert len(ann.of(ServerGo)) == 1
+
+
+async def test_who_is_alone_sends_nobody_away(proxy: Proxy, behind: LiveNode) -> None:
+    ann = await FakeViewer("ann").enter(await behind.found())
+    proxy.silent = True
+    await ann.until(lambda: ann.of(ServerPaused))
+    await asyncio.sleep(1.5)
+    assert not ann.of(ServerGo)
+    assert not behind.directory.is_cut
+
+
+async def test_a_command_that_has_to_wait_is_kept_and_its_sender_is_told(
+    proxy: Proxy, behind: LiveNode
+) -> None:
+    ann = await FakeViewer("ann").enter(await behind.found())
+    proxy.silent = True
+    await ann.until(lambda: ann.of(ServerPaused))
+    n = ann.ask("sit")
+    await ann.until(lambda: ann.of(ServerError))
+    assert [error.code for error in ann.of(ServerError)] == ["store_unavailable"]
+    proxy.silent = False
+    await ann.answer(n)
+    assert ann.seat == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_where_the_store_is_down_for_all_nobody_has_to_move(
+    kind: str, tmp_path: Path
+) -> None:
+    async with AsyncExitStack() as nodes:
+        async with started(kind, tmp_path) as url:
+            one = await nodes.enter_async_context(live_node(url, "one"))
+            other = await nodes.enter_async_context(live_node(url, "other"))
+            one.beat()
+            other.beat()
+            ann = await FakeViewer("ann").enter(await one.found())
+            await asyncio.sleep(0.5)
+        await ann.until(lambda: ann.of(ServerPaused))
+        await asyncio.sleep(1.5)
+        assert not ann.of(ServerGo)
