@@ -26,6 +26,7 @@ from towerhall_protocol.document import Document
 
 WAKE_SECONDS = 1.0
 EXIT_SECONDS = 20.0
+REPLACED = 4409
 TURN_SECONDS = 5
 ALL_RANKS_SECONDS = 2.0
 """Longer than the last server waits for the others before it acts itself."""
@@ -143,6 +144,24 @@ async def note_arrivals(table: Table) -> dict[int, float]:
         await table.until(lambda: table.seq > seq)  # noqa: B023 - used before the next round
         times |= dict.fromkeys(range(seq + 1, table.seq + 1), time.monotonic())
     return times
+
+
+async def test_a_seat_is_seen_everywhere_and_its_newest_socket_wins_everywhere(
+    running: Topology,
+) -> None:
+    here, there, elsewhere = (each.url for each in running.nodes)
+    token = new_guest(here)
+    code = new_room(here, token, seats=2)["code"]
+    async with (
+        inside(elsewhere, code, new_guest(elsewhere)) as watcher,
+        inside(here, code, token) as old,
+    ):
+        await old.done("sit")
+        await watcher.wait_for("presence", [0])
+        async with inside(there, code, token) as new:
+            assert (await old.end()).code == REPLACED
+            assert await new.refused("sit") == "already_seated"
+        await watcher.wait_for("presence", [])
 
 
 # What happens once
