@@ -10,7 +10,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run bots check format test redis-server caddy vectors bench constraints clean
+.PHONY: help setup run bots check format test redis-server caddy vectors golden bench constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ redis-server caddy:
 
 vectors: $(READY) ## write protocol/vectors anew
 	@$(BIN)/python -m tests.protocol.vectors
+
+golden: $(READY) ## write the golden logs that this version does not have yet
+	@$(BIN)/python -m tests.versions.golden
 
 bench: $(READY) ## measure; BENCH_JSON=FILE also writes the numbers to FILE
 	@$(BIN)/python -m tests.bench

@@ -5,11 +5,14 @@ of its functions reads a clock, draws randomness, does I/O or changes an argumen
 function of the seed that `start` puts into the state. Whatever holds for every game is written as
 a law in `tests/games/laws.py`, so a new game is checked the moment its folder exists.
 
+Rules that changed are another `Game` of the same name with a higher version, which knows the one
+before it: new rooms get the newest, and `rules_of` finds the one that a room began with.
+
 No rule of any particular game may live here.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from importlib import import_module
 from pkgutil import iter_modules
@@ -19,6 +22,7 @@ import msgspec
 
 from towerhall_protocol.document import Document
 from towerhall_protocol.offers import Offer
+from towerhall_server.upcasting import Upcasters, upcast
 
 Seat = NewType("Seat", int)
 Viewer: TypeAlias = Seat | None
@@ -116,12 +120,29 @@ class Game(Generic[State, Event]):
     shared_view: bool = False
     """Whether all viewers see the same: then one view, and one encoding of it, serves them all."""
 
+    previous: "AnyGame | None" = None
+    """The rules before these, for the games that began under them."""
+    upcasters: Upcasters = field(default_factory=dict)
+    """What events of these rules are today that were once stored in another form."""
+
+    @property
+    def versions(self) -> "Iterator[AnyGame]":
+        """These rules, and all that were before them: the newest first."""
+        rules: AnyGame | None = self
+        while rules is not None:
+            yield rules
+            rules = rules.previous
+
     def play(self, state: State, events: Iterable[Event]) -> State:
         return reduce(self.fold, events, state)
 
     def read_events(self, stored: bytes | msgspec.Raw) -> tuple[Event, ...]:
         """Events from the bytes that a log holds."""
-        found: tuple[Event, ...] = self._decoder.decode(stored)
+        found: tuple[Event, ...]
+        try:
+            found = self._decoder.decode(stored)
+        except msgspec.ValidationError:
+            found = self._decoder.decode(upcast(stored, self.upcasters))
         return found
 
     @cached_property
@@ -207,13 +228,30 @@ def kept(derive: Callable[[Holder], Kept]) -> Callable[[Holder], Kept]:
     return look
 
 
+class UnknownRulesError(Exception):
+    """A room belongs to a game, or to a version of its rules, that is not installed here."""
+
+
+def rules_of(games: Mapping[str, AnyGame], name: str, version: int) -> AnyGame:
+    """The rules that a room began with, and so ends with."""
+    if name in games:
+        for rules in games[name].versions:
+            if rules.version == version:
+                return rules
+    raise UnknownRulesError(f"{name}, rules {version}, is not installed here")
+
+
 def discover() -> dict[str, AnyGame]:
-    """Every game that has a folder under `games/`, by name."""
+    """Every game that has a folder under `games/`, by name; each in its newest version."""
     package = import_module("towerhall_server.games")
     found = {}
     for module in iter_modules(package.__path__):
-        game = import_module(f"{package.__name__}.{module.name}").GAME
-        if game.name != module.name:
-            raise ValueError(f"the game in {module.name} calls itself {game.name}")
+        game: AnyGame = import_module(f"{package.__name__}.{module.name}").GAME
+        for rules in game.versions:
+            if rules.name != module.name:
+                raise ValueError(f"the game in {module.name} calls itself {rules.name}")
+        numbers = [rules.version for rules in game.versions]
+        if numbers != sorted(set(numbers), reverse=True):
+            raise ValueError(f"the versions of {game.name} are not newest first: {numbers}")
         found[game.name] = game
     return found

@@ -23,6 +23,8 @@ LIMITS = {
 class ServerProcess:
     """One `towerhall serve` that can be killed and started again on the same port and data."""
 
+    module = "towerhall_server"
+
     def __init__(self, data_folder: Path, *flags: str, limits: dict[str, str] | None = None):
         self._data_folder = data_folder
         self._flags = flags
@@ -42,7 +44,7 @@ class ServerProcess:
         return self._log.read_text()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "towerhall_server", "serve", "--port", str(self.port)]
+        command = [sys.executable, "-m", self.module, "serve", "--port", str(self.port)]
         command += ["--data-folder", str(self._data_folder), *self._flags]
         environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         with self._log.open("a") as log:

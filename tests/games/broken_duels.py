@@ -113,6 +113,17 @@ def ends_unwritably(state: State, seat: Seat, command: object) -> Answer:
     return (*answer[:-1], UNWRITABLE)
 
 
+class EndedLoosely(msgspec.Struct, frozen=True, array_like=True, tag="ended"):
+    """Reads whatever stands behind its name."""
+
+
+def ends_loosely(state: State, seat: Seat, command: object) -> Any:
+    answer = duel.decide(state, seat, command)
+    if isinstance(answer, Rejected) or not isinstance(answer[-1], duel.Ended):
+        return answer
+    return (*answer[:-1], EndedLoosely())
+
+
 def does_nothing(state: State, seat: Seat, command: object) -> Answer:
     answer = duel.decide(state, seat, command)
     return answer if isinstance(answer, Rejected) else ()
@@ -284,6 +295,14 @@ BREAKS: dict[str, list[AnyGame]] = {
         replace(GAME, event_type=duel.Rolled | duel.Chosen | duel.GivenBack | duel.Ended),
         replace(GAME, decide=tells_true_for_one),
         replace(GAME, decide=ends_unwritably, facts=facts_without_the_thing),
+    ],
+    "events_of_a_newer_server_are_refused": [
+        replace(
+            GAME,
+            decide=ends_loosely,
+            event_type=duel.Rolled | duel.Chosen | Placed | duel.GivenBack | EndedLoosely,
+        ),
+        replace(GAME, upcasters={"new_event": lambda fields: ["ended"]}),
     ],
     "documents_survive_the_wire": [replace(GAME, view=view_shows(tiles="x" * (1 << 16) + "x"))],
     "documents_are_plain": [

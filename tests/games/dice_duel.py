@@ -51,7 +51,9 @@ class State(msgspec.Struct, frozen=True):
     tile: str = ""
 
 
-class Event(msgspec.Struct, frozen=True, array_like=True, tag=str.lower):
+class Event(
+    msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=str.lower
+):
     pass
 
 

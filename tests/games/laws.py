@@ -8,6 +8,7 @@ states, views and results; those of commands and of secrecy have files of their 
 import re
 from collections.abc import Iterator
 from string import Formatter
+from typing import Any
 
 import msgspec
 
@@ -119,6 +120,39 @@ def states_and_events_survive_storage(play: Play) -> None:
         for viewer in play.viewers:
             views = [canonical(game.view(each, viewer)) for each in (state, moment.state)]
             assert views[0] == views[1], f"the view of {viewer} is another after storage"
+
+
+@law
+def events_of_a_newer_server_are_refused(play: Play) -> None:
+    """Who reads an event in part is where no other server is: better not to read it at all."""
+    for event in play.events:
+        try:
+            name, *fields = _stored(event)
+        except TypeError:
+            continue  # That is another law's business.
+        for newer in (["new_event"], [name, *fields, 0], *_with_keys([name, *fields])):
+            try:
+                found = play.game.read_events(msgspec.msgpack.encode([newer]))
+            except msgspec.ValidationError:
+                continue
+            raise AssertionError(f"{newer} was read as {found}")
+
+
+def _stored(event: object) -> list[Any]:
+    """The event as it is stored."""
+    return list(msgspec.msgpack.decode(msgspec.msgpack.encode(event)))
+
+
+def _with_keys(value: Any) -> Iterator[Any]:
+    """The same, with one more key in one of the maps inside."""
+    match value:
+        case dict():
+            yield {**value, "new_key": 0}
+            for key, inner in value.items():
+                yield from ({**value, key: other} for other in _with_keys(inner))
+        case list():
+            for at, inner in enumerate(value):
+                yield from ([*value[:at], other, *value[at + 1 :]] for other in _with_keys(inner))
 
 
 @law

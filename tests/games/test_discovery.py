@@ -19,10 +19,12 @@ from towerhall_server.game import (
     AnyGame,
     OptionField,
     Rejected,
+    UnknownRulesError,
     discover,
     option_fields,
     rank,
     read_options,
+    rules_of,
 )
 
 GAMES = {**discover(), GAME.name: GAME}
@@ -79,6 +81,43 @@ def test_a_game_that_calls_itself_otherwise_than_its_folder_is_refused(
 def test_a_folder_without_a_game_is_refused(add_folder: Callable[..., None]) -> None:
     add_folder("no_game", "")
     with pytest.raises(AttributeError, match="GAME"):
+        discover()
+
+
+TWO_VERSIONS = """
+from dataclasses import replace
+from tests.games.dice_duel import GAME
+V1 = replace(GAME, name="new_game", version={old})
+GAME = replace(V1, name={name!r}, version={new}, previous=V1)
+"""
+
+
+def test_a_folder_may_hold_several_versions_and_the_newest_is_the_game(
+    add_folder: Callable[..., None],
+) -> None:
+    add_folder("new_game", TWO_VERSIONS.format(old=3, new=7, name="new_game"))
+    games = discover()
+    game = games["new_game"]
+    assert [rules.version for rules in game.versions] == [7, 3]
+    assert rules_of(games, "new_game", 7) is game
+    assert rules_of(games, "new_game", 3) is game.previous
+    for name, version in (("new_game", 4), ("no_game", 7), ("five_towers", 7)):
+        with pytest.raises(UnknownRulesError, match=f"{name}, rules {version}, is not"):
+            rules_of(games, name, version)
+
+
+@pytest.mark.parametrize(("old", "new"), [(2, 2), (3, 2)])
+def test_versions_that_are_not_newest_first_are_refused(
+    old: int, new: int, add_folder: Callable[..., None]
+) -> None:
+    add_folder("new_game", TWO_VERSIONS.format(old=old, new=new, name="new_game"))
+    with pytest.raises(ValueError, match=f"newest first: .{new}, {old}"):
+        discover()
+
+
+def test_all_versions_of_a_game_have_its_name(add_folder: Callable[..., None]) -> None:
+    add_folder("named", TWO_VERSIONS.format(old=1, new=2, name="named"))
+    with pytest.raises(ValueError, match="the game in named calls itself new_game"):
         discover()
 
 

@@ -1,4 +1,4 @@
-"""Every law on every game that there is, over whole games played at random."""
+"""Every law on every version of every game, over whole games played at random."""
 
 from importlib.resources import files
 
@@ -10,8 +10,8 @@ from tests.games.laws import LAWS, Law, check_common_parts, check_reasons_cite_r
 from tests.games.plays import plays
 from towerhall_server.game import AnyGame, discover
 
-GAMES = discover()
-every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+GAMES = [rules for game in discover().values() for rules in game.versions]
+every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: f"{game.name}-{game.version}")
 
 
 @every_game
@@ -29,5 +29,8 @@ def test_the_game_has_the_parts_that_all_games_share(game: AnyGame) -> None:
 
 @every_game
 def test_every_reason_cites_a_section_of_the_rules(game: AnyGame) -> None:
-    rules = files(f"towerhall_server.games.{game.name}") / "RULES.md"
+    folder = files(f"towerhall_server.games.{game.name}")
+    if game is not discover()[game.name]:
+        folder /= f"v{game.version}"
+    rules = folder / "RULES.md"
     check_reasons_cite_rules(game, rules.read_text())

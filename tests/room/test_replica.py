@@ -22,10 +22,10 @@ from tests.room.pure_rooms import (
 )
 from towerhall_protocol.messages import Cursor
 from towerhall_server.eventlog.entry import START, mark
-from towerhall_server.game import AnyGame
+from towerhall_server.game import AnyGame, UnknownRulesError
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room.prepared import Prepared
-from towerhall_server.room.replica import RECENT, TAIL, Replica, UnknownRulesError
+from towerhall_server.room.replica import RECENT, TAIL, Replica
 from towerhall_server.room.view import base_of
 
 LONG = 4
@@ -100,7 +100,7 @@ def test_a_log_of_rules_that_are_not_installed_is_not_guessed_at() -> None:
     pure = PureRoom()
     newer = replace(FIVE_TOWERS, version=FIVE_TOWERS.version + 1)
     for games in ({}, {"dice_duel": DICE_DUEL}, {"five_towers": newer}):
-        with pytest.raises(UnknownRulesError, match="five_towers version 1"):
+        with pytest.raises(UnknownRulesError, match="five_towers, rules 1"):
             Replica(games, SECRET).load(pure.entries)
 
 

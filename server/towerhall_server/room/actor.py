@@ -33,14 +33,14 @@ from towerhall_protocol.messages import (
 )
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.log import Answer, Appended, Conflict, Duplicate, Early, Gone, Stale
-from towerhall_server.game import Rejected
+from towerhall_server.game import Rejected, Seat
 from towerhall_server.room import core
 from towerhall_server.room.core import Due, Step
 from towerhall_server.room.events import Cause
 from towerhall_server.room.follower import Follower, RoomGoneError
 from towerhall_server.room.inbox import Command, Doubt, Inbox, Item, Join, News, Resync, TimeIsUp
 from towerhall_server.room.prepared import Prepared
-from towerhall_server.room.state import Done, Overtaken, look_up
+from towerhall_server.room.state import Done, Overtaken, Room, look_up
 from towerhall_server.room.viewer import Viewer
 from towerhall_server.room.welcome import resync, welcome
 
@@ -135,8 +135,11 @@ class RoomActor:
                 except Exception:
                     # A poisoned room must not take others with it, nor die of one bad command.
                     logger.exception("room %s could not handle %s", self.code, type(item).__name__)
-                    if isinstance(item, Command):
-                        self._reject(item, Rejected("poisoned", "P-40"))
+                    match item:
+                        case Command():
+                            self._reject(item, Rejected("poisoned", "P-40"))
+                        case Join(viewer) | Resync(viewer):
+                            viewer.close("server_fault")
         except RoomGoneError as end:
             self._send_away(end.reason)
         finally:
@@ -248,7 +251,7 @@ class RoomActor:
         if due.errand == "open":
             step = core.cancel_step(room)
         elif due.errand == "bot" and bot is not None:
-            step = await asyncio.to_thread(core.bot_step, room, bot, os.urandom(ENTROPY_BYTES))
+            step = await self._bot_step(room, bot)
         elif due.errand == "turn":
             step = core.timeout_step(room)
         else:
@@ -256,6 +259,18 @@ class RoomActor:
         if isinstance(step, Rejected):
             raise RuntimeError(f"the {due.errand} of {self.code} was refused: {step.code}")
         return step
+
+    async def _bot_step(self, room: Room, bot: Seat) -> Step | Rejected:
+        """A bot's move, or the game's default for a bot that fails: the others shall play on."""
+        try:
+            step = await asyncio.to_thread(core.bot_step, room, bot, os.urandom(ENTROPY_BYTES))
+        except Exception:
+            logger.exception("room %s: the bot of seat %d failed", self.code, bot)
+        else:
+            if not isinstance(step, Rejected):
+                return step
+            logger.error("room %s: the bot of seat %d chose what is %s", self.code, bot, step.code)
+        return core.stand_in_step(room, bot)
 
     # The log
 

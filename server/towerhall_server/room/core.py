@@ -213,11 +213,14 @@ def bot_step(room: Room, seat: Seat, entropy: bytes) -> Step | Rejected:
 def timeout_step(room: Room) -> Step | Rejected:
     """Time is up: the game's own default is played for the seat."""
     seat = room.to_act()[0]
+    return stand_in_step(room, seat, (TimedOut(seat),))
+
+
+def stand_in_step(room: Room, seat: Seat, first: tuple[RoomEvent, ...] = ()) -> Step | Rejected:
+    """The game's own default, played for a seat that does not play."""
     body = room.rules.timeout(room.game, seat)
     events = room.rules.decide(room.game, seat, body)
-    if isinstance(events, Rejected):
-        return events
-    return play(room, Cause(seat), body, events, (TimedOut(seat),))
+    return events if isinstance(events, Rejected) else play(room, Cause(seat), body, events, first)
 
 
 def cancel_step(room: Room) -> Step:

@@ -12,12 +12,15 @@ from collections.abc import AsyncIterator, Callable
 from time import monotonic
 from typing import Final
 
+import msgspec
+
 from towerhall_protocol.fairness import SECRET_BYTES, UID_BYTES
 from towerhall_protocol.messages import ServerGo
 from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.entry import START, Entry, link
 from towerhall_server.eventlog.log import Append, Appended
 from towerhall_server.eventlog.wakes import Alive, Missed, Said, Told, Wake, Woken
+from towerhall_server.game import UnknownRulesError
 from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of
@@ -26,7 +29,7 @@ from towerhall_server.room.events import encode_commit
 from towerhall_server.room.follower import TTL_MS, Follower, Node, load
 from towerhall_server.room.guests import decode_guests
 from towerhall_server.room.inbox import TimeIsUp
-from towerhall_server.room.replica import Replica, UnknownRulesError
+from towerhall_server.room.replica import Replica
 from towerhall_server.room.view import summary
 
 logger = logging.getLogger(__name__)
@@ -47,7 +50,8 @@ NEIGHBOUR_SECONDS: Final = 10.0
 
 
 class PoisonedRoomError(Exception):
-    """The log of a room cannot be replayed here. Others are not affected."""
+    """The log of a room cannot be replayed here, perhaps because a newer server wrote it. It is
+    not tried again for a while. Other rooms are not affected, nor other nodes that can read it."""
 
 
 def new_code() -> str:
@@ -195,6 +199,7 @@ class Directory:
 
     async def _let_sleep(self) -> None:
         now = monotonic()
+        self._poisoned = {code: end for code, end in self._poisoned.items() if end > now}
         for code, actor in tuple(self._actors.items()):
             if actor.ended:
                 self._forget(code)
@@ -255,16 +260,17 @@ class Directory:
     async def _load(self, code: str) -> RoomActor | None:
         try:
             replica = await load(self._node, code)
-        except UnknownRulesError as error:
-            logger.warning("room %s is left to others: %s", code, error)
-            raise PoisonedRoomError(code) from error
+            return None if replica is None else self._start(code, replica, appended_last=False)
         except StoreError:
             raise
         except Exception as error:
-            logger.exception("room %s cannot be replayed", code)
+            if isinstance(error, (UnknownRulesError, msgspec.ValidationError)):
+                # A newer server wrote it, and such servers can serve it.
+                logger.warning("room %s is left to others: %s", code, error)
+            else:
+                logger.exception("room %s cannot be replayed", code)
             self._poisoned[code] = monotonic() + QUARANTINE_SECONDS
             raise PoisonedRoomError(code) from error
-        return None if replica is None else self._start(code, replica, appended_last=False)
 
     def _start(self, code: str, replica: Replica, *, appended_last: bool) -> RoomActor:
         actor = RoomActor(Follower(self._node, replica), appended_last=appended_last)

@@ -1,19 +1,22 @@
 """Everything that can happen to a room around its game, and the commit that holds it.
 
 These are stored for ever and written as arrays: a name, then the fields in this order. A field is
-never moved or removed; a new one comes last and has a default; a changed event gets a new name.
+never moved or removed; a new one comes last and has a default; an event that changes otherwise is
+stored under a new name, and `UPCASTERS` says what the old one is today. Whatever a newer server
+wrote is refused rather than read in part: that room is for others to serve.
 What happens inside the game is the game's own business: a commit carries its events unread.
 """
 
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from towerhall_protocol.commands import base64url
 from towerhall_server.game import AnyGame, event_name
+from towerhall_server.upcasting import Upcasters, upcast
 
 
-class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
+class Settings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What is agreed about a room besides the options of its game."""
 
     turn_seconds: int = 0
@@ -21,7 +24,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     bot_delay_ms: int = 600
 
 
-class Cause(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Cause(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """Who made a commit: a person by a numbered command, the service for a seat, or the room."""
 
     seat: int = -1
@@ -44,7 +47,9 @@ class Cause(msgspec.Struct, frozen=True, array_like=True, gc=False):
 THE_ROOM = Cause()
 
 
-class _Event(msgspec.Struct, frozen=True, array_like=True, tag=event_name):
+class _Event(
+    msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag=event_name
+):
     pass
 
 
@@ -168,6 +173,10 @@ PUBLIC_FIELDS: dict[type[RoomEvent], tuple[str, ...]] = {
 
 _NAMES = {kind: event_name(kind.__name__) for kind in PUBLIC_FIELDS}
 
+UPCASTERS: Final[Upcasters] = {}
+"""What events are today that were once stored in another form: there is none yet. An event keeps
+the name under which it is told to clients, whatever it is stored as."""
+
 
 def facts(event: RoomEvent) -> tuple[object, ...]:
     """What everybody may know of the event, as plain data."""
@@ -196,12 +205,20 @@ class Commit(msgspec.Struct, frozen=True, array_like=True):
     """What was asked for: with it anyone can check later that the rules lead from here to there."""
 
 
-class _Stored(msgspec.Struct, frozen=True, array_like=True):
+class _Stored(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     cause: Cause
     room: tuple[RoomEvent, ...]
     game: msgspec.Raw
     end: tuple[RoomEvent, ...]
     command: dict[str, Any]
+
+
+class _Unread(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    cause: msgspec.Raw
+    room: msgspec.Raw
+    game: msgspec.Raw
+    end: msgspec.Raw
+    command: msgspec.Raw
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -215,10 +232,20 @@ def encode_commit(commit: Commit) -> bytes:
 
 def decode_commit(blob: bytes, rules: AnyGame | None) -> Commit:
     """The commit as it was; `rules` are those of the room, unknown only for the first commit."""
-    stored = _decode(blob)
+    try:
+        stored = _decode(blob)
+    except msgspec.ValidationError:
+        stored = _decode(_upcast(blob))
     events: tuple[Any, ...] = ()
     if stored.game != _NOTHING:
         if rules is None:
             raise ValueError("a game's events come before the room's")
         events = rules.read_events(stored.game)
     return Commit(stored.cause, stored.room, events, stored.end, stored.command)
+
+
+def _upcast(blob: bytes) -> bytes:
+    """A commit with the room's events in the form of today."""
+    old = msgspec.msgpack.decode(blob, type=_Unread)
+    room, end = upcast(old.room, UPCASTERS), upcast(old.end, UPCASTERS)
+    return _encode(msgspec.structs.replace(old, room=room, end=end))

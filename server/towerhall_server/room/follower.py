@@ -163,7 +163,7 @@ class Follower:
             after = entered(room, step.after, cause, seq, short, entry.stamps.served_ms)
             self.replica.take(entry, after)
             self._ahead = (after, ahead)
-            self.audience.show(self.replica, Change(room, after, step.commit, seq, short))
+            self._show(Change(room, after, step.commit, seq, short))
         return answer
 
     def _tell_others(self, guests: Guests) -> None:
@@ -214,7 +214,16 @@ class Follower:
         except Exception as error:
             logger.exception("room %s cannot be followed beyond %d", self.code, entry.seq - 1)
             raise UnreadableLogError from error
-        self.audience.show(self.replica, change)
+        self._show(change)
+
+    def _show(self, change: Change) -> None:
+        """Tell everybody of what is in the log. Where that fails nobody may hear that it was
+        refused, or be left without it: they come back, and see whether it can be shown then."""
+        try:
+            self.audience.show(self.replica, change)
+        except Exception as error:
+            logger.exception("room %s cannot be shown at %d", self.code, change.seq)
+            raise UnreadableLogError from error
 
     async def _heal(self, top: Entry) -> None:
         """The log has lost its end. Put it back as it was, or start from what is left."""

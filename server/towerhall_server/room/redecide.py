@@ -10,7 +10,7 @@ from typing import Final, Literal
 import msgspec
 
 from towerhall_protocol.codec import FROM_CLIENT, encode
-from towerhall_server.game import AnyGame, Rejected, Seat
+from towerhall_server.game import AnyGame, Rejected, Seat, rules_of
 from towerhall_server.room import core
 from towerhall_server.room.core import Errand, Plan, Step
 from towerhall_server.room.events import (
@@ -22,7 +22,6 @@ from towerhall_server.room.events import (
     RoomCreated,
     TimedOut,
 )
-from towerhall_server.room.replica import UnknownRulesError
 from towerhall_server.room.seats import Person
 from towerhall_server.room.state import Room, look_up
 
@@ -48,9 +47,7 @@ def decide_first(games: Mapping[str, AnyGame], secret: bytes, commit: Commit) ->
     if len(commit.room) != 1 or not isinstance(commit.room[0], RoomCreated):
         raise UndecidedError("a room begins with its creation")
     created = commit.room[0]
-    rules = games.get(created.game)
-    if rules is None or rules.version != created.version:
-        raise UnknownRulesError(f"{created.game}, rules {created.version}, is not installed here")
+    rules = rules_of(games, created.game, created.version)
     if created.seats not in rules.seats:
         raise UndecidedError(f"{created.game} is not for {created.seats} players")
     options = msgspec.convert(created.options, rules.options_type)

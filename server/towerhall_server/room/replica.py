@@ -14,7 +14,7 @@ import msgspec
 from towerhall_protocol.document import Document
 from towerhall_protocol.messages import Cursor
 from towerhall_server.eventlog.entry import MARK_BYTES, START, Entry, Point, mark
-from towerhall_server.game import AnyGame
+from towerhall_server.game import AnyGame, rules_of
 from towerhall_server.room.events import Commit, RoomCreated, decode_commit
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.state import Room, create, decides, entered, fold, remembered
@@ -24,10 +24,6 @@ RECENT: Final = 40
 """So many frames are kept at hand, as bytes."""
 TAIL: Final = 20
 """So many entries are kept to heal a log with: more than any failover loses of one room."""
-
-
-class UnknownRulesError(Exception):
-    """The log belongs to a game, or to a version of its rules, that is not installed here."""
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
@@ -49,9 +45,7 @@ def follow(
         created = commit.room[0]
         if not isinstance(created, RoomCreated):
             raise ValueError("the first event of a room is its creation")
-        rules = games.get(created.game)
-        if rules is None or rules.version != created.version:
-            raise UnknownRulesError(f"{created.game} version {created.version}")
+        rules = rules_of(games, created.game, created.version)
         before = after = create(rules, secret, created)
     else:
         after = fold(before, commit)

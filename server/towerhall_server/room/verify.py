@@ -21,7 +21,7 @@ from towerhall_protocol.commands import base64url, from_base64url
 from towerhall_protocol.fairness import commitment, nonce_hash, witnessed
 from towerhall_protocol.merge_patch import same
 from towerhall_server.eventlog.entry import START, Entry, link, mark
-from towerhall_server.game import AnyGame
+from towerhall_server.game import AnyGame, UnknownRulesError
 from towerhall_server.room.events import Commit, RoomCreated, decode_commit
 from towerhall_server.room.findings import Finding, Findings
 from towerhall_server.room.record_shape import (
@@ -32,7 +32,6 @@ from towerhall_server.room.record_shape import (
     read,
 )
 from towerhall_server.room.redecide import Again, UndecidedError, decide_again, decide_first
-from towerhall_server.room.replica import UnknownRulesError
 from towerhall_server.room.telling import Telling, is_same
 
 __all__ = ["Finding", "Report", "Summary", "check", "verify"]

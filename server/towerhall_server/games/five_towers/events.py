@@ -15,7 +15,14 @@ from towerhall_server.games.five_towers.options import Options
 from towerhall_server.games.five_towers.scoring import Score
 
 
-class _Event(msgspec.Struct, frozen=True, array_like=True, tag=event_name, gc=False):
+class _Event(
+    msgspec.Struct,
+    frozen=True,
+    array_like=True,
+    forbid_unknown_fields=True,
+    tag=event_name,
+    gc=False,
+):
     pass
 
 

@@ -5,7 +5,7 @@ import msgspec
 from towerhall_server.games.five_towers.cards import SPIRE, Values
 
 
-class Score(msgspec.Struct, frozen=True, gc=False):
+class Score(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """One seat's points, taken apart."""
 
     cards: int

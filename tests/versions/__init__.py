@@ -1,0 +1,1 @@
+"""What was written by another version: older rules, older events, newer servers."""

@@ -1,0 +1,205 @@
+"""Golden logs: rooms as a released version wrote them, which every later version must read.
+
+`python -m tests.versions.golden` (or `make golden`) plays rooms of every game that is installed,
+under each preset and each option, and writes what the present version does not have yet to
+`golden/<version>/`. What is there stays: each file is pinned in `golden/SHA256SUMS`, and none is
+ever written anew. A log has what a store has of a room; `shown` is a hash, for each commit, of the
+frame and the view that a spectator got. One game per set of rules is kept as a whole record, the
+way it is downloaded.
+"""
+
+import sys
+from collections.abc import Iterator
+from hashlib import blake2b, sha256
+from importlib.metadata import version
+from pathlib import Path
+from random import Random
+
+import msgspec
+
+from tests.room.record_games import HOST, Tape, cancel_a_deal, deal, seat_everybody
+from towerhall_protocol.codec import canonical
+from towerhall_protocol.commands import base64url, from_base64url
+from towerhall_server.eventlog.entry import Entry, Stamps
+from towerhall_server.game import STANDARD, AnyGame, discover, option_fields
+from towerhall_server.room import core
+from towerhall_server.room.core import Plan
+from towerhall_server.room.events import Settings
+from towerhall_server.room.record import make_record
+from towerhall_server.room.record_shape import Row, entries_of, read, rows_of
+from towerhall_server.room.replica import follow
+from towerhall_server.room.state import Room
+from towerhall_server.room.view import NOTHING, frame, view, view_class
+
+FOLDER = Path(__file__).parent / "golden"
+SUMS = FOLDER / "SHA256SUMS"
+MOVES = 30
+"""After so many a room is closed, unless it is the one of its game that is played to its end."""
+SHOWN_BYTES = 6
+
+
+class Golden(msgspec.Struct, frozen=True):
+    """A whole log, and what it led to."""
+
+    game: str
+    rules: int
+    secret: str
+    ending: str
+    """The scores, or why there are none."""
+    shown: tuple[str, ...]
+    commits: tuple[Row, ...]
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(
+            Entry(
+                row.seq,
+                from_base64url(row.commit_id),
+                from_base64url(row.chain),
+                from_base64url(row.blob),
+                Stamps(row.wall_ms, row.served_ms),
+            )
+            for row in self.commits
+        )
+
+
+def retold(secret: bytes, entries: tuple[Entry, ...]) -> tuple[Room, tuple[str, ...]]:
+    """The room at the end of a log, and hashes of what a spectator gets on the way there."""
+    games, room, old, shown = discover(), None, NOTHING, []
+    for entry in entries:
+        change = follow(games, secret, room, entry)
+        room = change.after
+        new = view(room, view_class(room.rules, None))
+        told = frame(room.rules, change.commit, change.seq, change.mark, old, new)
+        plain = msgspec.msgpack.decode(msgspec.msgpack.encode([told, new]))
+        shown.append(base64url(blake2b(canonical(plain), digest_size=SHOWN_BYTES).digest()))
+        old = new
+    assert room is not None
+    return room, tuple(shown)
+
+
+def ending(room: Room) -> str:
+    result = room.table.result
+    return room.table.closed if result is None else " ".join(map(str, result.scores))
+
+
+def read_golden(data: bytes) -> Golden:
+    """From either kind of file. A record says itself what was shown: see `verify`."""
+    if b'"format"' not in data:
+        return msgspec.json.decode(data, type=Golden)
+    record = read(data)
+    scores = () if record.result is None else record.result.scores
+    return Golden(
+        record.game,
+        record.version,
+        record.proof.secret,
+        record.closed or " ".join(map(str, scores)),
+        retold(from_base64url(record.proof.secret), entries_of(record))[1],
+        record.commits,
+    )
+
+
+# Rooms to be written down
+
+
+def rooms_of(rules: AnyGame) -> Iterator[tuple[str, Tape, bool]]:
+    """Names and rooms; and whether it is to be kept as a record."""
+    for number, (name, options) in enumerate(_variants(rules).items()):
+        seats = rules.seats[number % len(rules.seats)]
+        whole = name == STANDARD
+        settings = Settings(turn_seconds=20 if number % 2 == 0 else 0, bot_delay_ms=300)
+        title = f"{rules.name}-{rules.version}-{name}-{seats}"
+        tape = Tape(Plan(rules, options, seats, settings, HOST.id), Random(title))
+        people = seat_everybody(tape, 2, sealed=(0, 1) if number % 3 != 2 else ())
+        if number % 3 == 1:
+            cancel_a_deal(tape, people, people[1])
+        deal(tape, people)
+        tape.play_on(10_000 if whole else MOVES)
+        if tape.room.playing:
+            tape.append(core.close_step(tape.room, "closed"))
+        yield title, tape, whole
+    yield f"{rules.name}-{rules.version}-waiting", _never_played(rules), False
+
+
+def _variants(rules: AnyGame) -> dict[str, msgspec.Struct]:
+    """All presets, and each option by itself."""
+    found = dict(rules.presets)
+    for name, field in option_fields(rules.options_type).items():
+        for value in field.values:
+            options = msgspec.structs.replace(rules.presets[STANDARD], **{name: value})
+            if options not in found.values():
+                found[f"{name}_{value}".lower()] = options
+    return found
+
+
+def _never_played(rules: AnyGame) -> Tape:
+    """A private room in which people come and go, until nobody comes any more."""
+    seats = max(rules.seats[0], 2)
+    plan = Plan(rules, rules.presets[STANDARD], seats, Settings(), HOST.id, b"\x07" * 32)
+    tape = Tape(plan, Random(f"{rules.name} waiting"))
+    people = seat_everybody(tape, 2, sealed=(0, 1))
+    cancel_a_deal(tape, people, people[1])
+    tape.say(people[1], "ready", ready=False)
+    tape.say(HOST, "stand")
+    tape.say(people[1], "add_bot", level="hard", seat=0)
+    tape.say(people[1], "remove_bot", seat=0)
+    tape.wait()
+    return tape
+
+
+def written(tape: Tape, *, as_record: bool) -> bytes:
+    entries = tuple(tape.entries)
+    if as_record:
+        return make_record(discover(), tape.secret, entries)
+    room, shown = retold(tape.secret, entries)
+    log = Golden(
+        room.table.game,
+        room.table.version,
+        base64url(tape.secret),
+        ending(room),
+        shown,
+        rows_of(entries),
+    )
+    # One line for each commit, so that people can look at it.
+    return msgspec.json.encode(log).replace(b"],[", b"],\n[") + b"\n"
+
+
+# The files
+
+
+def sums() -> dict[str, str]:
+    """The pinned files and their hashes, in the form that `sha256sum -c` reads."""
+    lines = SUMS.read_text().splitlines() if SUMS.exists() else []
+    return {name: digest for digest, name in (line.split("  ") for line in lines)}
+
+
+def wanted(release: str) -> dict[str, tuple[Tape, bool]]:
+    """What a version should have: name in `FOLDER`, room, and whether it is kept as a record."""
+    return {
+        f"{release}/{title}{'.record' if whole else ''}.json": (tape, whole)
+        for game in discover().values()
+        for rules in game.versions
+        for title, tape, whole in rooms_of(rules)
+    }
+
+
+def main() -> int:
+    pinned = sums()
+    for name, (tape, whole) in wanted(version("towerhall")).items():
+        path = FOLDER / name
+        if path.exists():
+            continue
+        if name in pinned:
+            print(f"{name} is missing, and it is never made anew: restore it", file=sys.stderr)
+            return 1
+        data = written(tape, as_record=whole)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        pinned[name] = sha256(data).hexdigest()
+        print(f"{name}: {len(tape.entries)} commits, {len(data)} bytes")
+    SUMS.write_text("".join(f"{digest}  {name}\n" for name, digest in sorted(pinned.items())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
