@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import uvicorn
 
 from tests.deploy.files import CADDYFILE, environment, servers, services
 from tests.end_to_end.raw import ask
@@ -16,6 +17,7 @@ from tests.end_to_end.topology import HERE, caddy, caddy_binary, free_port, node
 
 SECOND = 1_000_000_000
 """Caddy counts in nanoseconds."""
+SERVER_KEEPS_SECONDS = uvicorn.Config("any:app").timeout_keep_alive
 
 
 def ask_caddy(command: str, **variables: str) -> str:
@@ -68,15 +70,15 @@ def test_it_serves_all_servers_of_the_compose_file() -> None:
     assert [handler["upstreams"] for handler in proxies(**variables)] == [wanted] * 2
 
 
-def test_it_looks_after_the_health_of_servers_and_holds_nothing_back() -> None:
+def test_it_looks_after_the_health_of_servers_and_of_connections() -> None:
     for handler in proxies():
         active = handler["health_checks"]["active"]
         assert active["uri"] == "/readyz"
         assert active["interval"] <= 2 * SECOND
         assert handler["health_checks"]["passive"]["fail_duration"] > 0
         assert handler["load_balancing"]["try_duration"] >= 5 * SECOND
-        assert handler["flush_interval"] == -1
-        assert handler["transport"]["keep_alive"]["enabled"] is False
+        assert "flush_interval" not in handler
+        assert handler["transport"]["keep_alive"]["idle_timeout"] < SERVER_KEEPS_SECONDS * SECOND
 
 
 def test_only_sockets_of_rooms_are_kept_together() -> None:
