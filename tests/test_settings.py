@@ -70,6 +70,7 @@ def test_everything_can_be_set() -> None:
         "trusted_proxies": ("10.0.0.1 fd00::/8", ("10.0.0.1", "fd00::/8")),
         "token_days": ("1", 1),
         "keep_days": ("0", 0),
+        "workers": ("4", 4),
         "drain_seconds": ("2.5", 2.5),
         "log_format": ("json", "json"),
         "log_level": ("debug", "debug"),

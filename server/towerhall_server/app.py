@@ -38,6 +38,7 @@ from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.directory import GO_WITHIN_MS, Directory
 from towerhall_server.room.follower import Node
 from towerhall_server.settings import Settings, safe_url
+from towerhall_server.workers import Crew, reserved_port
 
 logger = logging.getLogger(__name__)
 
@@ -130,7 +131,20 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets=sockets)
 
 
-async def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
+async def serve_together(settings: Settings, announce: Callable[[str], None] = print) -> None:
+    """The same in several processes that share a port and a store. This one only watches them."""
+    async with _store(settings) as store_url:
+        with reserved_port(settings.host, settings.port) as port:
+            shared = msgspec.structs.replace(settings, redis_url=store_url, port=port)
+            url = f"http://{_for_url(settings.host)}:{port}/"
+            await Crew(settings.workers, serve, shared).run(lambda: announce(url))
+
+
+async def serve(
+    settings: Settings,
+    announce: Callable[[str], None] = print,
+    listening: socket.socket | None = None,
+) -> None:
     """Run until SIGINT or SIGTERM. `announce` gets the address once it can be opened."""
     async with _store(settings) as store_url, service(settings, store_url) as running:
         config = uvicorn.Config(
@@ -154,7 +168,7 @@ async def serve(settings: Settings, announce: Callable[[str], None] = print) -> 
         gc.collect()
         gc.freeze()
         gc.set_threshold(*GC_THRESHOLDS)
-        await _Server(config, running, announce).serve()
+        await _Server(config, running, announce).serve([listening] if listening else None)
 
 
 @asynccontextmanager

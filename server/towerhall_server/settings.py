@@ -45,6 +45,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = "127.0.0.1"
     port: int = 8000
     """0: any free one."""
+    workers: int = 1
+    """So many processes serve at that port."""
     origins: tuple[str, ...] = ()
     """Pages of other places that may connect; see `gateway.origins`."""
     trusted_proxies: tuple[str, ...] = ()
@@ -255,6 +257,7 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "trusted_proxies": _read_networks,
     "token_days": _whole(1, 36_500),
     "keep_days": _whole(0, 36_500),
+    "workers": _whole(1, 64),
     "drain_seconds": _seconds(0),
     "log_format": _one_of("text", "json"),
     "log_level": _one_of("debug", "info", "warning", "error"),

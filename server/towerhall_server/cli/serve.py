@@ -10,6 +10,7 @@ EXAMPLES = """\
 examples:
   towerhall serve
   towerhall serve --port 9000 --data-folder ./data
+  towerhall serve --workers 4
   towerhall serve --redis-url redis://localhost:6379/0
 
 Without --redis-url the server runs a store of its own on the data folder. Every flag is also a
@@ -19,6 +20,7 @@ TOWERHALL_LIMIT_COMMANDS="10/s burst 20". With a store of your own, TOWERHALL_TO
 FLAGS = {
     "host": "address to listen at (default: 127.0.0.1)",
     "port": "port to listen at; 0 takes any free one (default: 8000)",
+    "workers": "processes that serve at that port together, to use several cores (default: 1)",
     "redis_url": "a Redis >= 7 or Valkey >= 8 of your own, instead of the embedded store",
     "data_folder": "where the embedded store keeps its data",
     "origins": "pages of other places that may connect, separated by commas",
@@ -47,18 +49,20 @@ def run(arguments: argparse.Namespace) -> int:
     # The server's own parts are imported only by those who serve: the other commands start faster.
     import uvloop
 
-    from towerhall_server.app import serve
-    from towerhall_server.cli.logs import set_up_logs
+    from towerhall_server.app import serve, serve_together
     from towerhall_server.eventlog.batch import StoreError
     from towerhall_server.eventlog.embedded import EngineError
     from towerhall_server.eventlog.store import UnfitStoreError
+    from towerhall_server.logs import set_up_logs
     from towerhall_server.settings import SettingsError, read_settings
+    from towerhall_server.workers import WorkerError
 
     try:
         settings = read_settings(os.environ, {name: getattr(arguments, name) for name in FLAGS})
         set_up_logs(settings.log_format, settings.log_level)
-        uvloop.run(serve(settings, _announce))
-    except (SettingsError, EngineError, UnfitStoreError, StoreError) as error:
+        run_server = serve if settings.workers == 1 else serve_together
+        uvloop.run(run_server(settings, _announce))
+    except (SettingsError, EngineError, UnfitStoreError, StoreError, WorkerError) as error:
         raise UsageError(str(error)) from error
     return 0
 

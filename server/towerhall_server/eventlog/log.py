@@ -14,8 +14,6 @@ No rules, no rooms' state, and no retrying live here: an answer that is not know
 ask for again. Bytes and sockets are further down: `commands`, `batch`, `connection`.
 """
 
-from functools import lru_cache
-from importlib.resources import files
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -39,16 +37,21 @@ from towerhall_server.eventlog.answers import (
     line_of,
 )
 from towerhall_server.eventlog.batch import Batch, Call
-from towerhall_server.eventlog.commands import (
-    Argument,
-    Script,
-    arguments,
-    command_of,
-    packed,
-    script,
+from towerhall_server.eventlog.calls import (
+    BEAT,
+    BEAT_MS,
+    GIVEN_OUT_MS,
+    REMOVE,
+    SAY,
+    answer_of,
+    append_call,
+    beat_of,
+    entry_of,
+    run_call,
 )
+from towerhall_server.eventlog.commands import Argument, packed
 from towerhall_server.eventlog.connection import Connection
-from towerhall_server.eventlog.entry import START, Entry, Point, Stamps
+from towerhall_server.eventlog.entry import START, Point
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import CHAT, NODES, SHARDS, room_keys, shard_keys
 from towerhall_server.eventlog.wakes import GUESTS
@@ -75,21 +78,6 @@ __all__ = [
 
 PAGE: Final = 256
 """Entries per read: a whole game of Five Towers in one."""
-BEAT_MS: Final = 900
-GIVEN_OUT_MS: Final = 5000
-UNCHANGED: Final = "="
-APPEND_ARGUMENTS: Final = 14
-"""Those of an append that are not the same for all appends of a room."""
-
-
-def _script(name: str) -> Script:
-    return script((files("towerhall_server.eventlog") / name).read_text())
-
-
-APPEND: Final = _script("append.lua")
-BEAT: Final = _script("beat.lua")
-SAY: Final = _script("chat.lua")
-REMOVE: Final = _script("remove.lua")
 
 
 class EventLog:
@@ -102,7 +90,7 @@ class EventLog:
         self.node = node
         self._batch = Batch(Connection(url))
         shards = [shard_keys(shard) for shard in range(SHARDS)]
-        self._beats = [_run(BEAT, (s.clock, s.due), BEAT_MS, GIVEN_OUT_MS) for s in shards]
+        self._beats = [run_call(BEAT, (s.clock, s.due), BEAT_MS, GIVEN_OUT_MS) for s in shards]
         self._lobbies = [Call(packed("HGETALL", s.lobby)) for s in shards]
 
     async def __aenter__(self) -> Self:
@@ -126,36 +114,17 @@ class EventLog:
 
     async def append(self, wanted: Append) -> Answer:
         """Try once. `StoreError` means that the answer is unknown: try again as it is."""
-        before, stamps = wanted.before, wanted.stamps
-        tail = arguments(
-            wanted.mode,
-            before.seq,
-            before.chain,
-            wanted.commit_id,
-            wanted.chain,
-            wanted.blob,
-            wanted.origin,
-            wanted.n,
-            "" if wanted.not_before_ms is None else wanted.not_before_ms,
-            _deadline(wanted),
-            UNCHANGED if wanted.summary is None else wanted.summary,
-            wanted.ttl_ms,
-            "" if stamps is None else stamps.wall_ms,
-            "" if stamps is None else stamps.served_ms,
-        )
-        return _answer(
-            await self._batch.call(Call(_append_head(wanted.room, self.node) + tail, APPEND))
-        )
+        return answer_of(await self._batch.call(append_call(wanted, self.node)))
 
     async def read(self, room: str, place: Point = START, *, page: int = PAGE) -> Reading:
         """What the log holds after the reader's place."""
         log = room_keys(room).log
         first = max(place.seq, 1)
         found = await self._ask("XRANGE", log, f"{first}-0", "+", "COUNT", page + 1)
-        entries = tuple(map(_entry, found))
+        entries = tuple(map(entry_of, found))
         if not entries:
             newest = await self._ask("XREVRANGE", log, "+", "-", "COUNT", 1)
-            return Behind(_entry(newest[0])) if newest else Gone()
+            return Behind(entry_of(newest[0])) if newest else Gone()
         if place.seq > 0:
             known, *later = entries
             if known.point != place:
@@ -173,7 +142,7 @@ class EventLog:
         keys = room_keys(room)
         shard = keys.shard
         touched = (keys.log, keys.cmd, keys.chat, keys.secret, shard.due, shard.lobby)
-        call = _run(REMOVE, touched, room, place.seq, place.chain)
+        call = run_call(REMOVE, touched, room, place.seq, place.chain)
         reply = await self._batch.call(call)
         match reply:
             case [b"OK"]:
@@ -184,13 +153,13 @@ class EventLog:
 
     async def beat(self, shard: int) -> Beat:
         """Move the shard's clock on, if nobody did so just now."""
-        return _beat(await self._batch.call(self._beats[shard]))
+        return beat_of(await self._batch.call(self._beats[shard]))
 
     async def beat_all(self) -> dict[int, Beat]:
         """The same for all shards at once. One that did not answer is missing, unless none did."""
         replies = await self._batch.call_all(self._beats)
         beats = {
-            shard: _beat(reply)
+            shard: beat_of(reply)
             for shard, reply in enumerate(replies)
             if not isinstance(reply, StoreError)
         }
@@ -228,7 +197,7 @@ class EventLog:
     async def say(self, room: str, text: bytes, ttl_ms: int) -> Line | None:
         """Add a line to the room's chat; None if there is no such room."""
         keys = room_keys(room)
-        call = _run(SAY, (keys.log, keys.chat), room, CHAT, text, ttl_ms)
+        call = run_call(SAY, (keys.log, keys.chat), room, CHAT, text, ttl_ms)
         name = await self._batch.call(call)
         return None if name is None else line_of(name, text)
 
@@ -258,63 +227,3 @@ class EventLog:
 
     async def _ask(self, *command: Argument) -> Any:
         return await self._batch.call(Call(packed(*command)))
-
-
-def _run(script: Script, keys: tuple[str, ...], *rest: Argument) -> Call:
-    count = 3 + len(keys) + len(rest)
-    tail = arguments(len(keys), *keys, *rest)
-    return Call(command_of(count, script.by_digest, tail), script)
-
-
-@lru_cache(maxsize=1 << 14)
-def _append_head(room: str, node: str) -> bytes:
-    """All that the appends of a node to a room have in common."""
-    keys = room_keys(room)
-    shard = keys.shard
-    touched = (keys.log, keys.cmd, shard.due, shard.clock, shard.lobby)
-    common = arguments(len(touched), *touched, room, shard.wake, node)
-    return command_of(11 + APPEND_ARGUMENTS, APPEND.by_digest, common)
-
-
-def _deadline(wanted: Append) -> str:
-    if wanted.due_at_ms is not None:
-        return str(wanted.due_at_ms)
-    return "" if wanted.due_in_ms is None else f"+{wanted.due_in_ms}"
-
-
-def _answer(reply: list[Any]) -> Answer:
-    kind = reply[0]
-    if kind == b"OK":
-        _, seq, wall_ms, served_ms = reply
-        return Appended(seq, Stamps(wall_ms, served_ms))
-    match reply:
-        case [b"DUPLICATE", seq]:
-            return Duplicate(seq)
-        case [b"STALE"]:
-            return Stale()
-        case [b"CONFLICT", seq, chain]:
-            return Conflict(seq, chain)
-        case [b"EARLY", ms_left]:
-            return Early(ms_left)
-        case [b"GONE"]:
-            return Gone()
-        case [b"EXISTS"]:
-            return Exists()
-    raise ValueError(f"the append script answered {reply!r}")
-
-
-def _beat(reply: list[Any]) -> Beat:
-    return Beat(reply[1], tuple(room.decode() for room in reply[2:]))
-
-
-def _entry(found: tuple[bytes, list[bytes]]) -> Entry:
-    key, pairs = found
-    fields = dict(zip(pairs[::2], pairs[1::2], strict=True))
-    seq, _, _ = key.partition(b"-")
-    return Entry(
-        seq=int(seq),
-        commit_id=fields[b"i"],
-        chain=fields[b"c"],
-        blob=fields[b"b"],
-        stamps=Stamps(int(fields[b"t"]), int(fields[b"u"])),
-    )

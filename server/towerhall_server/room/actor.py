@@ -21,7 +21,6 @@ How a room is read, healed and kept in step is in `follower`; what may happen is
 
 import asyncio
 import logging
-import os
 from typing import Any, Final
 
 from towerhall_protocol.errors import hint
@@ -33,20 +32,20 @@ from towerhall_protocol.messages import (
 )
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.log import Answer, Appended, Conflict, Duplicate, Early, Gone, Stale
-from towerhall_server.game import Rejected, Seat
+from towerhall_server.game import Rejected
 from towerhall_server.room import core
-from towerhall_server.room.core import Due, Step
+from towerhall_server.room.core import Step
+from towerhall_server.room.errands import errand
 from towerhall_server.room.events import Cause
 from towerhall_server.room.follower import Follower, RoomGoneError
 from towerhall_server.room.inbox import Command, Doubt, Inbox, Item, Join, News, Resync, TimeIsUp
 from towerhall_server.room.prepared import Prepared
-from towerhall_server.room.state import Done, Overtaken, Room, look_up
+from towerhall_server.room.state import Done, Overtaken, look_up
 from towerhall_server.room.viewer import Viewer
 from towerhall_server.room.welcome import resync, welcome
 
 logger = logging.getLogger(__name__)
 
-ENTROPY_BYTES: Final = 32
 NEAR_MS: Final = 60_000
 """A room is kept in memory for what is due so soon."""
 FAR_MS: Final = 3_600_000
@@ -234,7 +233,7 @@ class RoomActor:
                 await follower.remove()
                 self._others_appended()
                 return
-            match await self._commit(await self._errand(due), not_before_ms=at_ms):
+            match await self._commit(await errand(follower.room, due), not_before_ms=at_ms):
                 case Early(ms_left):
                     self._arm(ms_left)
                     return
@@ -243,34 +242,6 @@ class RoomActor:
                     self._others_appended()
                     return
         self._arm()
-
-    async def _errand(self, due: Due) -> Step:
-        room = self._follower.room
-        bot = core.bot_to_act(room)
-        step: Step | Rejected
-        if due.errand == "open":
-            step = core.cancel_step(room)
-        elif due.errand == "bot" and bot is not None:
-            step = await self._bot_step(room, bot)
-        elif due.errand == "turn":
-            step = core.timeout_step(room)
-        else:
-            step = core.close_step(room, "abandoned")
-        if isinstance(step, Rejected):
-            raise RuntimeError(f"the {due.errand} of {self.code} was refused: {step.code}")
-        return step
-
-    async def _bot_step(self, room: Room, bot: Seat) -> Step | Rejected:
-        """A bot's move, or the game's default for a bot that fails: the others shall play on."""
-        try:
-            step = await asyncio.to_thread(core.bot_step, room, bot, os.urandom(ENTROPY_BYTES))
-        except Exception:
-            logger.exception("room %s: the bot of seat %d failed", self.code, bot)
-        else:
-            if not isinstance(step, Rejected):
-                return step
-            logger.error("room %s: the bot of seat %d chose what is %s", self.code, bot, step.code)
-        return core.stand_in_step(room, bot)
 
     # The log
 

@@ -40,6 +40,7 @@ CODE_LENGTH: Final = 6
 SECRET_TTL_MS: Final = 400 * 24 * 3_600_000
 BEAT_SECONDS: Final = 1.0
 DRAIN_LOOK_SECONDS: Final = 0.05
+CLOSING_SECONDS: Final = 1.0
 ASLEEP_SECONDS: Final = 60.0
 QUARANTINE_SECONDS: Final = 60.0
 CUT_SECONDS: Final = 3.0
@@ -122,6 +123,11 @@ class Directory:
             if monotonic() > deadline:
                 break
             await asyncio.sleep(DRAIN_LOOK_SECONDS)
+        # Whoever stays is sent away room by room: not all come back at the same moment.
+        for actor in watched:
+            if len(actor.follower.audience):
+                await actor.stop("restart")
+                await asyncio.sleep(CLOSING_SECONDS / len(watched))
         await self.close("restart")
 
     async def listen(self, wakes: Callable[[], AsyncIterator[Wake]]) -> None:
