@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,13 +23,14 @@ SERVER_KEEPS_SECONDS = uvicorn.Config("any:app").timeout_keep_alive
 
 def ask_caddy(command: str, **variables: str) -> str:
     """What a subcommand says about the Caddyfile."""
-    done = subprocess.run(
-        [caddy_binary(), command, "--config", str(CADDYFILE), "--adapter", "caddyfile"],
-        env={"PATH": os.environ["PATH"], "HOME": "nowhere"} | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with TemporaryDirectory() as home:  # where Caddy would keep its certificates
+        done = subprocess.run(
+            [caddy_binary(), command, "--config", str(CADDYFILE), "--adapter", "caddyfile"],
+            env={"PATH": os.environ["PATH"], "HOME": home} | variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
