@@ -27,8 +27,11 @@ from towerhall_protocol.level import LEVEL
 from towerhall_protocol.messages import ClientHello, ClientPing, Greeting
 
 TITLE: Final = "fuzzed frames beside a game"
-USUAL: Final = "3 minutes"
-LOT: Final = 200
+USUAL: Final = "2 minutes"
+LOT: Final = 50
+LOTS: Final = 500
+BETWEEN_SECONDS: Final = 0.015
+"""A flood that fills a node's core tells how fast it is, not whether a game can go on beside it."""
 CORPUS: Final = 4000
 STRANGERS: Final = 4
 MOST_MIB: Final = 50
@@ -119,12 +122,18 @@ class _Stranger:
         self._tally = tally
 
     async def shout(self, address: str, corpus: list[bytes]) -> None:
-        """Lots of bad frames over one connection, each lot followed by a ping."""
-        tally, lot = self._tally, 0
+        """Lots of bad frames, each lot followed by a ping."""
+        while self._tally.frames < self._tally.wanted and not self._tally.failures:
+            await self._shout_for_a_while(address, corpus)
+
+    async def _shout_for_a_while(self, address: str, corpus: list[bytes]) -> None:
+        """Over one connection. It does not live for ever: a stranger does not answer pings."""
+        tally = self._tally
         reader, writer = await handshake(address, self._code)
         writer.write(self._hello)
-        while tally.frames < tally.wanted:
-            lot += 1
+        for lot in range(LOTS):
+            if tally.frames >= tally.wanted:
+                break
             start = self._chance.randrange(len(corpus) - LOT)
             writer.write(b"".join(corpus[start : start + LOT]))
             writer.write(masked(Opcode.BINARY, encode(ClientPing(1_000_000 + lot))))
@@ -133,6 +142,7 @@ class _Stranger:
                 tally.failures.append(f"no pong after lot {lot}")
                 break
             tally.frames += LOT
+            await asyncio.sleep(BETWEEN_SECONDS)
         writer.close()
 
     async def try_limits(self, address: str, corpus: list[bytes]) -> None:

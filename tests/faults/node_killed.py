@@ -13,7 +13,7 @@ from tests.faults.report import Outcome, percentile
 from tests.faults.stage import Order, stage
 
 TITLE: Final = "kill -9 of a random node under load"
-USUAL: Final = "5 minutes"
+USUAL: Final = "3 minutes"
 PLAYABLE_SECONDS: Final = 1.5
 BETWEEN_SECONDS: Final = 0.5
 

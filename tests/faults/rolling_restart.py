@@ -14,7 +14,7 @@ from tests.faults.stage import Order, Stage, stage
 from tests.faults.stuck import Stuck
 
 TITLE: Final = "rolling restarts by SIGTERM under load"
-USUAL: Final = "6 minutes"
+USUAL: Final = "7 minutes"
 EXIT_SECONDS: Final = 20.0
 PAUSE_SECONDS: Final = 2.0
 STUCK: Final = 3
