@@ -78,7 +78,7 @@ def main() -> None:
     parser.add_argument("--short", action="store_true", help="few faults: the suite in a minute")
     parser.add_argument("--seed", type=int, default=1, help="of every choice made here (default 1)")
     parser.add_argument(
-        "--keep", type=Path, metavar="FOLDER", help="leave logs and stores of the run there"
+        "--keep", type=Path, metavar="FOLDER", help="leave logs, stores and bad histories there"
     )
     arguments = parser.parse_args()
     wanted = arguments.parts or list(PARTS)

@@ -88,6 +88,8 @@ class Stage:
         # As soon as players leave they see nothing more: what comes after is not theirs.
         await self.crowd.leave()
         violations = await self._judged()
+        if violations:
+            self.history.write(self.order.folder / "history")
         rig, history = self.rig, self.history
         codes = (player.sent_away for player in self.crowd.everybody)
         sent_away = Counter(code for code in codes if code not in (0, ROOM_GONE))
