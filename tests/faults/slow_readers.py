@@ -22,15 +22,16 @@ MOST_MIB_EACH: Final = 0.4
 """The bound of a backlog is 0.25 MiB; the rest is for the connection and for the allocator."""
 MOST_MIB_ANYWAY: Final = 30
 SLOWER: Final = 2.0
-APART: Final = 4
-"""Their questions are spread over so many moments of each second."""
+FILLS: Final = 4
+APART: Final = 10
+"""Their questions are spread over so many moments."""
 LEAST_MS: Final = 10.0
 """Below this a machine with other work on it cannot tell the difference."""
 
 
 async def run(order: Order) -> Outcome:
     stuck_count, seconds = order.of(20, 200), order.of(2, 45)
-    size = Size(rooms=order.of(12, 200), keep=True)
+    size = Size(rooms=order.of(12, 200))
     habits = Habits(think_seconds=0.1 if order.short else 1.0)
     async with stage("slow_readers", order, size=size, habits=habits) as on:
         shown = on.progress(2 * seconds)
@@ -40,7 +41,7 @@ async def run(order: Order) -> Outcome:
         await _fill(stuck, order.of(1, 15))
         after = await _window(on, seconds, lambda done: shown.show(seconds + done))
         grown = (sum(node.rss for node in on.rig.nodes) - rss_before) / MIB
-        closed = sum(not each.ask() for each in stuck)
+        closed = sum(each.ended for each in stuck)
         shown.done()
         for each in stuck:
             each.close()
@@ -81,11 +82,13 @@ async def _enter(on: Stage, count: int, chance: Random) -> list[Stuck]:
 
 
 async def _fill(stuck: list[Stuck], seconds: int) -> None:
-    """Have as much as may be sent to them. This costs the server more than not being read does."""
-    for second in range(APART * seconds):
-        for each in stuck[second % APART :: APART]:
+    """Have much sent to them, each asked for a few times. Then let the server have done it: making
+    old frames costs it more than not being read does."""
+    for part in range(FILLS * APART):
+        for each in stuck[part % APART :: APART]:
             each.ask()
-        await asyncio.sleep(1 / APART)
+        await asyncio.sleep(seconds / FILLS / APART)
+    await asyncio.sleep(seconds / 4)
 
 
 async def _window(on: Stage, seconds: int, show: Callable[[int], None]) -> float:

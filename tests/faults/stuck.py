@@ -1,7 +1,9 @@
 """Peers that say hello and never read again: their kernel's buffers fill, and then the server's."""
 
 import asyncio
+import select
 import socket
+from contextlib import suppress
 from typing import Final
 
 from websockets.frames import Opcode
@@ -55,15 +57,17 @@ class Stuck:
         hello = ClientHello(Greeting(token, LEVEL, ORIGIN))
         await loop.sock_sendall(self._socket, masked(Opcode.BINARY, encode(hello)))
 
-    def ask(self) -> bool:
-        """For everything once more. Whether the connection still stands."""
-        try:
+    def ask(self) -> None:
+        """For everything once more."""
+        with suppress(OSError):
             self._socket.send(masked(Opcode.BINARY, encode(ClientHistory(1, MOST_SEQ))))
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        return True
+
+    @property
+    def ended(self) -> bool:
+        """Whether the other side has given up."""
+        poller = select.poll()
+        poller.register(self._socket, select.POLLRDHUP)
+        return bool(poller.poll(0))
 
     def close(self) -> None:
         self._socket.close()
