@@ -102,6 +102,8 @@ class Follower:
         self.shard = shard_of(self.code)
         self.audience = Audience(self._tell_others)
         self.paused = False
+        self.sure_at = monotonic()
+        """When this replica was last known to be up to date."""
         self._ahead = (self.room, core.due(self.room))
 
     @property
@@ -169,6 +171,7 @@ class Follower:
             after = entered(room, step.after, cause, seq, short, entry.stamps.served_ms)
             self.replica.take(entry, after)
             self._ahead = (after, ahead)
+            self.sure_at = monotonic()
             self._show(Change(room, after, step.commit, seq, short))
         else:
             meters.answers[type(answer).__name__.lower()] += 1
@@ -184,6 +187,7 @@ class Follower:
         if not entry.follows(self.replica.point):
             return await self.catch_up()
         self._take(entry)
+        self.sure_at = monotonic()
         return True
 
     async def catch_up(self) -> bool:
@@ -195,6 +199,7 @@ class Follower:
                     for entry in entries:
                         self._take(entry)
                     changed = changed or bool(entries)
+                    self.sure_at = monotonic()
                 case Behind(top):
                     await self._heal(top)
                     return True
