@@ -1,7 +1,9 @@
 """Counts: what is counted where, and that Prometheus reads it as it is."""
 
 import asyncio
+import re
 import time
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -143,3 +145,25 @@ async def test_answers_are_counted_by_route_and_never_by_what_was_asked() -> Non
     assert (await counted(odd, 405)).http == {("other", "elsewhere", 405): 1}
     socket = {"type": "websocket", "path": "/v1/lobby", "endpoint": "socket"}
     assert (await counted(socket, 429)).http == {("socket", "/v1/lobby", 429): 1}
+
+
+# The page
+
+
+def test_the_page_of_metrics_names_what_is_shown() -> None:
+    """With its type and its labels, and nothing else."""
+    page = (files("towerhall_server.telemetry") / "README.md").read_text()
+    rows = re.findall(r"^\| `(towerhall_\w+)` \| (\w+) \| ([^|]*) \|", page, re.MULTILINE)
+    written = {name: (kind, tuple(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
+    meters = Meters()
+    for counted in (meters.answers, meters.rejects, meters.bad_messages, meters.closes):
+        counted["something"] = 1
+    meters.http["GET", "/v1/rooms", 200] = 1
+    collected = {}
+    for family in registry(meters, lambda: NOTHING, ABOUT).collect():
+        if family.name.startswith("towerhall_"):
+            labels = {name: None for sample in family.samples for name in sample.labels}
+            labels.pop("le", None)
+            collected[family.name] = (family.type, tuple(labels))
+    assert collected == written
+    assert len(rows) == len(written)
