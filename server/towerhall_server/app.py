@@ -45,6 +45,7 @@ from towerhall_server.settings import Settings
 from towerhall_server.telemetry.answers import CountedAnswers
 from towerhall_server.telemetry.families import registry
 from towerhall_server.telemetry.lag import watch_lag
+from towerhall_server.telemetry.meters import Levels
 from towerhall_server.telemetry.port import metrics_app, metrics_port
 from towerhall_server.workers import Crew, reserved_port
 
@@ -212,7 +213,11 @@ async def _metrics(settings: Settings, running: Service) -> AsyncIterator[None]:
         "python": ".".join(map(str, sys.version_info[:3])),
         "node": hall.directory.node.name,
     }
-    shown = registry(hall.meters, lambda: hall.levels(ready=not routes.draining), about)
+
+    def levels() -> Levels:
+        return hall.levels(ready=not (routes.leaving or routes.draining))
+
+    shown = registry(hall.meters, levels, about)
     app = metrics_app(shown, settings.metrics_token)
     async with metrics_port(app, settings.metrics_host, settings.metrics_port):
         yield

@@ -23,6 +23,7 @@ from towerhall_client.connection import Table
 from towerhall_client.http import Service
 from towerhall_protocol.commands import base64url
 from towerhall_server.cli import store_rooms
+from towerhall_server.eventlog import wakes
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import Appended, Conflict, EventLog
 from towerhall_server.room.clock import ServiceClock
@@ -294,6 +295,26 @@ async def test_whoever_is_faster_than_closing_is_shown_before_it(
             assert viewer.status == "over"
             assert viewer.seqs[-2:] == [seq - 1, seq]
         assert await store_rooms.close(operator, ann.code, "again") is None
+
+
+async def test_a_server_that_is_alone_and_listens_to_nobody_shows_it_at_once(
+    engine_url: str, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakes, "ALONE_BEATS", 1)
+    async with live_node(engine_url) as node, EventLog(engine_url, "operator") as log:
+        ann = await FakeViewer("ann").enter(await node.found())
+        await ann.do("sit")
+        node.beat()
+        channel = room_keys(ann.code).shard.wake
+        async with asyncio.timeout(10):
+            while (await redis.pubsub_numsub(channel))[0][1]:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        operator = Node("operator", log, ServiceClock(), GAMES)
+        seq = await store_rooms.close(operator, ann.code, "closed_by_operator")
+        assert seq is not None
+        async with asyncio.timeout(1):
+            await ann.reach(seq)
+        assert ann.status == "over"
 
 
 async def test_a_room_that_this_version_cannot_read_hides_no_other(
