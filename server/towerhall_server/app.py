@@ -21,7 +21,7 @@ import msgspec
 import uvicorn
 from redis.exceptions import RedisError
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
+from starlette.types import ASGIApp
 
 from towerhall_protocol.codec import FROM_CLIENT
 from towerhall_server.eventlog.embedded import EmbeddedEngine, embedded_engine
@@ -64,7 +64,7 @@ HANDLED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 class Service(msgspec.Struct, frozen=True):
     """A running service without a network."""
 
-    app: Starlette
+    app: ASGIApp
     routes: Routes
     directory: Directory
     hall: Hall
@@ -95,11 +95,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         )
         routes = Routes(hall, Origins(settings.origins))
         table = [*routes.table(), *page_routes()]
-        app = Starlette(
-            routes=table,
-            middleware=[Middleware(CountedAnswers, node.meters, table)],
-            exception_handlers=error_handlers(),
-        )
+        app = Starlette(routes=table, exception_handlers=error_handlers())
         # An address with a slash too many is an unknown one, and is told so with its code.
         app.router.redirect_slashes = False
         tasks = (
@@ -108,7 +104,8 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             asyncio.create_task(watch_lag(node.meters.lag_seconds), name="lag"),
         )
         try:
-            yield Service(app, routes, directory, hall)
+            # Around everything, or answers to faults would not be counted.
+            yield Service(CountedAnswers(app, node.meters, table), routes, directory, hall)
         finally:
             await directory.close("restart")
             for task in tasks:

@@ -23,6 +23,7 @@ from towerhall_client.connection import Table
 from towerhall_client.http import Service
 from towerhall_protocol.commands import base64url
 from towerhall_server.cli import store_rooms
+from towerhall_server.cli.main import build_parser
 from towerhall_server.eventlog import wakes
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import Appended, Conflict, EventLog
@@ -232,6 +233,21 @@ async def test_a_mistake_is_told(hall: Hall, arguments: tuple[str, ...], says: s
     told = await hall.rooms(*arguments)
     assert (told.status, told.out) == (2, "")
     assert says in told.err
+
+
+@pytest.mark.parametrize("action", [(), ("ls",), ("show",), ("export",), ("close",)])
+def test_help_shows_examples_that_the_command_understands(action: tuple[str, ...]) -> None:
+    told = Told("rooms", *action, "--help")
+    assert told.status == 0
+    examples = [
+        line.split("&&")[0].split()[1:]
+        for line in told.out.splitlines()
+        if line.startswith("  towerhall rooms ")
+    ]
+    assert examples
+    for example in examples:
+        assert tuple(example[1 : 1 + len(action)]) == action
+        build_parser().parse_args(example)
 
 
 # Where the store is

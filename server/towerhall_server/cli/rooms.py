@@ -58,16 +58,28 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
     store.add_argument("--data-folder", metavar="FOLDER", help="of a server with its own store")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    listing = actions.add_parser("ls", parents=[store], help="list all rooms")
+    def action(name: str, text: str) -> argparse.ArgumentParser:
+        examples = [line for line in EXAMPLES.splitlines() if f"towerhall rooms {name}" in line]
+        added: argparse.ArgumentParser = actions.add_parser(
+            name,
+            parents=[store],
+            help=text,
+            description=f"{text[0].upper()}{text[1:]}.",
+            epilog="\n".join(["examples:", *examples]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        return added
+
+    listing = action("ls", "list all rooms")
     listing.add_argument("--listed", action="store_true", help="only those that the lobby shows")
     listing.add_argument("--json", action="store_true", help="one JSON document per line")
     listing.set_defaults(act=_list)
 
-    showing = actions.add_parser("show", parents=[store], help="tell what is known of a room")
+    showing = action("show", "tell what is known of a room")
     showing.add_argument("--json", action="store_true", help="as a JSON document")
     showing.set_defaults(act=_show)
 
-    exporting = actions.add_parser("export", parents=[store], help="write the record of a game")
+    exporting = action("export", "write the record of a finished game")
     exporting.add_argument(
         "--out",
         metavar="FILE",
@@ -76,7 +88,7 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
     exporting.add_argument("--force", action="store_true", help="replace a file that is there")
     exporting.set_defaults(act=_export)
 
-    closing = actions.add_parser("close", parents=[store], help="end a room without a result")
+    closing = action("close", "end a room without a result, wherever it is served")
     closing.add_argument(
         "--reason",
         default=CLOSED,
@@ -84,8 +96,8 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
         help=f"shown to all, as small letters, digits and _ (default: {CLOSED})",
     )
     closing.set_defaults(act=_close)
-    for action in (showing, exporting, closing):
-        action.add_argument("code", metavar="CODE", help="the six letters of the room")
+    for about_one in (showing, exporting, closing):
+        about_one.add_argument("code", metavar="CODE", help="the six letters of the room")
     parser.set_defaults(run=run)
 
 
