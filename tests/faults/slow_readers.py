@@ -13,7 +13,7 @@ from tests.faults.crowd import Size
 from tests.faults.habits import Habits
 from tests.faults.report import Outcome, percentile
 from tests.faults.stage import Order, Stage, stage
-from tests.faults.stuck import Stuck
+from tests.faults.stuck import Stuck, sent_away
 
 TITLE: Final = "sockets that never read beside others"
 USUAL: Final = "2 minutes"
@@ -41,7 +41,7 @@ async def run(order: Order) -> Outcome:
         await _fill(stuck, order.of(1, 15))
         after = await _window(on, seconds, lambda done: shown.show(seconds + done))
         grown = (sum(node.rss for node in on.rig.nodes) - rss_before) / MIB
-        closed = sum(each.ended for each in stuck)
+        closed = sent_away(stuck)
         shown.done()
         for each in stuck:
             each.close()
