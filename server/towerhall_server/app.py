@@ -29,11 +29,12 @@ from towerhall_server.game import discover
 from towerhall_server.gateway.connection import Hall
 from towerhall_server.gateway.http import error_handlers
 from towerhall_server.gateway.limits import Counts
+from towerhall_server.gateway.lobby_routes import LobbyRoutes
 from towerhall_server.gateway.origins import Origins
 from towerhall_server.gateway.page import page_routes
-from towerhall_server.gateway.routes import Routes
 from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.gateway.tokens import Tokens
+from towerhall_server.lobby.board import Board
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.directory import GO_WITHIN_MS, Directory
 from towerhall_server.room.follower import Node
@@ -53,8 +54,9 @@ class Service(msgspec.Struct, frozen=True):
     """A running service without a network."""
 
     app: Starlette
-    routes: Routes
+    routes: LobbyRoutes
     directory: Directory
+    board: Board
 
 
 @asynccontextmanager
@@ -80,7 +82,8 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             Counts(settings.limits.sockets_per_identity),
             Counts(settings.limits.sockets_per_ip),
         )
-        routes = Routes(hall, Origins(settings.origins))
+        board = Board(log)
+        routes = LobbyRoutes(hall, Origins(settings.origins), board)
         app = Starlette(
             routes=[*routes.table(), *page_routes()], exception_handlers=error_handlers()
         )
@@ -88,11 +91,15 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         app.router.redirect_slashes = False
         tasks = (
             asyncio.create_task(directory.beat(), name="beat"),
-            asyncio.create_task(directory.listen(lambda: listen(store_url, name)), name="listen"),
+            asyncio.create_task(
+                directory.listen(lambda: board.tapped(listen(store_url, name))), name="listen"
+            ),
+            asyncio.create_task(board.run(), name="board"),
         )
         try:
-            yield Service(app, routes, directory)
+            yield Service(app, routes, directory, board)
         finally:
+            board.close("restart")
             await directory.close("restart")
             for task in tasks:
                 task.cancel()
@@ -127,7 +134,9 @@ class _Server(uvicorn.Server):
         self._running.routes.draining = True
         for server in self.servers:
             server.close()
-        await self._running.directory.drain(GO_WITHIN_MS)
+        await asyncio.gather(
+            self._running.directory.drain(GO_WITHIN_MS), self._running.board.drain(GO_WITHIN_MS)
+        )
         await super().shutdown(sockets=sockets)
 
 

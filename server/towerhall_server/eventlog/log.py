@@ -53,7 +53,7 @@ from towerhall_server.eventlog.commands import Argument, packed
 from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.entry import START, Point
 from towerhall_server.eventlog.errors import StoreError
-from towerhall_server.eventlog.keys import CHAT, NODES, SHARDS, room_keys, shard_keys
+from towerhall_server.eventlog.keys import CHAT, LOBBY, NODES, SHARDS, room_keys, shard_keys
 from towerhall_server.eventlog.wakes import GUESTS
 
 __all__ = [
@@ -142,7 +142,7 @@ class EventLog:
         keys = room_keys(room)
         shard = keys.shard
         touched = (keys.log, keys.cmd, keys.chat, keys.secret, shard.due, shard.lobby)
-        call = run_call(REMOVE, touched, room, place.seq, place.chain)
+        call = run_call(REMOVE, touched, room, place.seq, place.chain, LOBBY)
         reply = await self._batch.call(call)
         match reply:
             case [b"OK"]:

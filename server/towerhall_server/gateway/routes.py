@@ -5,7 +5,7 @@ with a code. No rule of a game and no state of a room lives here.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Final
 
@@ -22,9 +22,10 @@ from towerhall_server.game import LEVELS, AnyGame, Rejected, option_fields, read
 from towerhall_server.gateway.connection import Connection, Hall
 from towerhall_server.gateway.http import RefusedError, answer, read_body, refusal
 from towerhall_server.gateway.limits import Buckets, ip_key
+from towerhall_server.gateway.listener import Listener
 from towerhall_server.gateway.names import clean_name
 from towerhall_server.gateway.origins import Origins
-from towerhall_server.gateway.socket import socket_of
+from towerhall_server.gateway.socket import RoomSocket, socket_of
 from towerhall_server.gateway.tokens import Identity, TokenProblem, new_identity
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.core import Plan
@@ -157,20 +158,12 @@ class Routes:
 
     async def play(self, websocket: WebSocket) -> None:
         """Play or watch. What is wrong before the first message is answered over HTTP."""
-        address = _address(websocket)
-        code = self._refuse_socket(websocket, address)
-        if code is not None:
-            await websocket.send_denial_response(refusal(*code))
-            return
-        chosen = next(name for name in websocket.scope["subprotocols"] if name in SUBPROTOCOLS)
-        try:
-            await websocket.accept(chosen)
-        except BaseException:
-            self._hall.sockets_of_address.leave(address)
-            raise
-        socket = socket_of(websocket.scope)
         room = websocket.path_params["code"]
-        socket.attach(Connection(self._hall, socket, room, address, text=chosen == JSON))
+
+        def connection(socket: RoomSocket, address: str, text: bool) -> Connection:
+            return Connection(self._hall, socket, room, address, text=text)
+
+        await self._serve(websocket, connection)
 
     async def nowhere(self, websocket: WebSocket) -> None:
         """A socket to any other address; the framework would refuse it without a code."""
@@ -189,6 +182,24 @@ class Routes:
         except StoreError:
             raise RefusedError("store_unavailable") from None
         return answer({"status": "ok", "rooms": len(self._hall.directory)})
+
+    async def _serve(
+        self, websocket: WebSocket, connection: Callable[[RoomSocket, str, bool], Listener]
+    ) -> None:
+        """Open a socket, and let a connection listen to it."""
+        address = _address(websocket)
+        refused = self._refuse_socket(websocket, address)
+        if refused is not None:
+            await websocket.send_denial_response(refusal(*refused))
+            return
+        chosen = next(name for name in websocket.scope["subprotocols"] if name in SUBPROTOCOLS)
+        try:
+            await websocket.accept(chosen)
+        except BaseException:
+            self._hall.sockets_of_address.leave(address)
+            raise
+        socket = socket_of(websocket.scope)
+        socket.attach(connection(socket, address, chosen == JSON))
 
     def _refuse_socket(
         self, websocket: WebSocket, address: str
