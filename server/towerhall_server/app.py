@@ -35,6 +35,8 @@ from towerhall_server.gateway.page import page_routes
 from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.gateway.tokens import Tokens
 from towerhall_server.lobby.board import Board
+from towerhall_server.lobby.quickplay import Quickplay
+from towerhall_server.lobby.store import LobbyStore
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.directory import GO_WITHIN_MS, Directory
 from towerhall_server.room.follower import Node
@@ -81,9 +83,11 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             msgspec.structs.replace(FROM_CLIENT, message_bytes=settings.limits.message_bytes),
             Counts(settings.limits.sockets_per_identity),
             Counts(settings.limits.sockets_per_ip),
+            LobbyStore(log),
         )
         board = Board(log)
-        routes = LobbyRoutes(hall, Origins(settings.origins), board)
+        quickplay = Quickplay(directory, hall.store)
+        routes = LobbyRoutes(hall, Origins(settings.origins), board, quickplay)
         app = Starlette(
             routes=[*routes.table(), *page_routes()], exception_handlers=error_handlers()
         )
@@ -100,6 +104,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             yield Service(app, routes, directory, board)
         finally:
             board.close("restart")
+            quickplay.close()
             await directory.close("restart")
             for task in tasks:
                 task.cancel()

@@ -32,6 +32,10 @@ ROUTES = {
     "/v1/guests": {"POST"},
     "/v1/games": {"GET"},
     "/v1/rooms": {"GET", "POST"},
+    "/v1/quickplay": {"POST"},
+    "/v1/me/rooms": {"GET"},
+    "/v1/me/links": {"POST"},
+    "/v1/links": {"POST"},
     f"/v1/rooms/{NOWHERE}": {"GET"},
     f"/v1/rooms/{NOWHERE}/record": {"GET"},
     "/healthz": {"GET"},
@@ -105,7 +109,8 @@ def test_games_are_listed_with_all_that_a_lobby_needs(shared: ServerProcess) -> 
 
 def test_a_room_is_made_and_can_be_looked_up(shared: ServerProcess, token: str) -> None:
     made = new_room(shared.url, token, seats=3, turn_seconds=30, bot_delay_ms=0)
-    assert set(made) == {"code", "uid", "commitment"}
+    assert set(made) == {"code", "uid", "commitment", "invite"}
+    assert made["invite"] == f"/#/r/{made['code']}"
     assert [len(made[key]) for key in ("code", "uid", "commitment")] == [6, 22, 43]
     answer = ask(shared.url, "GET", f"/v1/rooms/{made['code']}")
     assert answer.status == 200
@@ -155,6 +160,7 @@ async def test_public_rooms_are_listed_private_ones_are_not(
 def test_a_private_room_shows_itself_to_its_key_alone(shared: ServerProcess, token: str) -> None:
     made = new_room(shared.url, token, private=True)
     assert len(made["key"]) >= 12
+    assert made["invite"] == f"/#/r/{made['code']}/{made['key']}"
     path = f"/v1/rooms/{made['code']}"
     assert ask(shared.url, "GET", path, None, {"towerhall-key": made["key"]}).status == 200
     absent = ask(shared.url, "GET", f"/v1/rooms/{NOWHERE}")

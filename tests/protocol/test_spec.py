@@ -37,11 +37,19 @@ from towerhall_server.game import LEVELS, discover
 from towerhall_server.gateway import names, tokens
 from towerhall_server.gateway.http import STATUS
 from towerhall_server.gateway.limits import Limits
-from towerhall_server.gateway.lobby_routes import LobbyRoutes
+from towerhall_server.gateway.lobby_routes import (
+    LINK_MS,
+    LobbyRoutes,
+    NewLink,
+    NewQuickplay,
+    UsedLink,
+)
 from towerhall_server.gateway.routes import NewGuest, NewRoom
 from towerhall_server.gateway.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
 from towerhall_server.gateway.socket import MAX_FRAGMENTS
 from towerhall_server.lobby.listing import MOST_ROOMS
+from towerhall_server.lobby.mine import MOST_ROOMS as MOST_MINE
+from towerhall_server.lobby.quickplay import COMING_MS
 from towerhall_server.room import chat, core, history, state
 from towerhall_server.room.core import Plan, Step
 from towerhall_server.room.events import PUBLIC_FIELDS, Cause, Settings, facts
@@ -349,6 +357,12 @@ def test_the_numbers_of_the_lobby_are_those_of_the_code() -> None:
     assert f"At most {MOST_ROOMS} rooms" in clause(144)
     assert f"0 to {MOST_FREE};" in meanings(142)["free?"]
     asked = next(field for field in msgspec.structs.fields(Filter) if field.name == "status")
+    assert f"up to {MOST_MINE} rooms" in clause(148)
+    assert f"not connected {COMING_MS // 1000} s later" in clause(147)
+    made, used = (keys_of(f'"{text}') for text in clause(149).split('with `{"')[1:])
+    assert made[: len(fields_of(NewLink))] == fields_of(NewLink)
+    assert used[: len(fields_of(UsedLink))] == fields_of(UsedLink)
+    assert f"{LINK_MS // 60_000} minutes" in clause(149)
     statuses = set(re.findall(r"`(\w+)`", meanings(142)["status?"]))
     assert statuses == set(get_args(asked.type)) - {""}
 
@@ -365,7 +379,9 @@ def test_the_addresses_are_those_of_the_routes() -> None:
     assert {address for address, _, _ in table(110)} == served
 
 
-@pytest.mark.parametrize(("number", "shape"), [(112, NewGuest), (115, NewRoom)])
+@pytest.mark.parametrize(
+    ("number", "shape"), [(112, NewGuest), (115, NewRoom), (147, NewQuickplay)]
+)
 def test_the_bodies_of_requests_are_those_of_the_code(number: int, shape: Any) -> None:
     body = clause(number).partition(" → ")[0]
     assert keys_of(body) == fields_of(shape)

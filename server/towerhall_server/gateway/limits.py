@@ -48,6 +48,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     spectators_per_room: int = 200
     rooms_per_identity: Rate = Rate(20 / 3600, 20)
     guests_per_ip: Rate = Rate(30 / 60, 30)
+    questions_per_identity: Rate = Rate(5, 30)
+    """For quickplay, for one's own rooms, and for links."""
 
 
 class Bucket:

@@ -85,7 +85,7 @@ class Routes:
 
     async def guests(self, request: Request) -> Response:
         """A token for somebody new."""
-        self._take(self._guests, _address(request))
+        self._take(self._guests, address_of(request))
         wanted = await read_body(request, NewGuest)
         name = clean_name(wanted.name)
         if name is None:
@@ -126,10 +126,12 @@ class Routes:
         except StoreError:
             raise RefusedError("store_unavailable") from None
         table = actor.follower.room.table
+        self._hall.store.remember(identity.id, table.code)
         made = {
             "code": table.code,
             "uid": base64url(table.uid),
             "commitment": base64url(table.commitment),
+            "invite": invite(table.code, key),
         }
         return answer(made | ({"key": key} if key else {}), 201)
 
@@ -187,7 +189,7 @@ class Routes:
         self, websocket: WebSocket, connection: Callable[[RoomSocket, str, bool], Listener]
     ) -> None:
         """Open a socket, and let a connection listen to it."""
-        address = _address(websocket)
+        address = address_of(websocket)
         refused = self._refuse_socket(websocket, address)
         if refused is not None:
             await websocket.send_denial_response(refusal(*refused))
@@ -262,7 +264,12 @@ class Routes:
             raise RefusedError("too_many", retry_ms=wait_ms)
 
 
-def _address(connection: HTTPConnection) -> str:
+def invite(code: str, key: str = "") -> str:
+    """The link to a room, from the root of the page. What is behind the # is sent to nobody."""
+    return f"/#/r/{code}/{key}" if key else f"/#/r/{code}"
+
+
+def address_of(connection: HTTPConnection) -> str:
     return ip_key(connection.client.host if connection.client else "")
 
 
