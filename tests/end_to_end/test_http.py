@@ -95,7 +95,7 @@ def test_a_guest_gets_a_token_an_id_and_the_name_as_others_see_it(shared: Server
     assert first.document["id"] != second.document["id"]
 
 
-def test_games_are_listed_with_all_that_a_lobby_needs(shared: ServerProcess) -> None:
+def test_games_are_listed_with_all_that_a_lobby_needs(shared: ServerProcess, token: str) -> None:
     answer = ask(shared.url, "GET", "/v1/games")
     assert answer.status == 200
     assert answer.document["level"] == {"oldest": 1, "newest": 1}
@@ -103,8 +103,27 @@ def test_games_are_listed_with_all_that_a_lobby_needs(shared: ServerProcess) -> 
     assert game["seats"] == [2, 5]
     assert game["levels"] == ["easy", "medium", "hard"]
     assert set(game) >= {"version", "options", "presets", "reasons"}
-    for option in game["options"].values():
+    for name, option in game["options"].items():
         assert option["default"] in option["values"]
+        assert option["text"] == f"five_towers.{name}"
+        assert len(option["texts"]) == len(option["values"])
+    texts = [text for option in game["options"].values() for text in option["texts"]]
+    assert "five_towers.bids.strict" in texts
+    assert "five_towers.auto_pass.true" in texts
+    assert len(set(texts)) == len(texts)
+    assert game["preset_texts"].keys() == game["presets"].keys()
+    assert game["level_texts"].keys() == set(game["levels"])
+    # Whatever is said to be possible is.
+    for name, spans in answer.document["clocks"].items():
+        for span in spans:
+            for number in span:
+                assert new_room(shared.url, token, **{name: number})["code"]
+        outside = {name: spans[-1][1] + 1}
+        refused = ask(
+            shared.url, "POST", "/v1/rooms", {"game": "five_towers", **outside}, bearer(token)
+        )
+        assert refused.code == "bad_options"
+    assert answer.document["limits"]["chat_characters"] == 300
 
 
 def test_a_room_is_made_and_can_be_looked_up(shared: ServerProcess, token: str) -> None:

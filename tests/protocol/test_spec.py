@@ -47,6 +47,7 @@ from towerhall_server.gateway.lobby_routes import (
 from towerhall_server.gateway.routes import NewGuest, NewRoom
 from towerhall_server.gateway.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
 from towerhall_server.gateway.socket import MAX_FRAGMENTS
+from towerhall_server.lobby.games import describe_game
 from towerhall_server.lobby.listing import MOST_ROOMS
 from towerhall_server.lobby.mine import MOST_ROOMS as MOST_MINE
 from towerhall_server.lobby.quickplay import COMING_MS
@@ -351,6 +352,14 @@ def test_the_keys_of_the_view_are_those_of_the_code() -> None:
 
 
 # The lobby
+
+
+def test_games_are_described_as_written() -> None:
+    game = describe_game(discover()["five_towers"])
+    assert list(game) == [key for key, _ in table(113)]
+    options: Any = game["options"]
+    for option in options.values():
+        assert list(option) == keys_of(meanings(113)["options"])
 
 
 def test_the_numbers_of_the_lobby_are_those_of_the_code() -> None:

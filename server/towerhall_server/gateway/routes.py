@@ -16,17 +16,22 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from towerhall_protocol.commands import base64url
-from towerhall_protocol.level import JSON, LEVEL, OLDEST_LEVEL, SUBPROTOCOLS
+from towerhall_protocol.level import JSON, SUBPROTOCOLS
 from towerhall_server.eventlog.batch import StoreError
-from towerhall_server.game import LEVELS, AnyGame, Rejected, option_fields, read_options
+from towerhall_server.game import Rejected, read_options
 from towerhall_server.gateway.connection import Connection, Hall
 from towerhall_server.gateway.http import RefusedError, answer, read_body, refusal
 from towerhall_server.gateway.limits import Buckets, ip_key
 from towerhall_server.gateway.listener import Listener
-from towerhall_server.gateway.names import clean_name
+from towerhall_server.gateway.names import (
+    CHAT_CHARACTERS_MAX,
+    NAME_GRAPHEMES_MAX,
+    clean_name,
+)
 from towerhall_server.gateway.origins import Origins
 from towerhall_server.gateway.socket import RoomSocket, socket_of
 from towerhall_server.gateway.tokens import Identity, TokenProblem, new_identity
+from towerhall_server.lobby.games import describe_games
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.core import Plan
 from towerhall_server.room.directory import PoisonedRoomError, is_code
@@ -40,7 +45,7 @@ KEY_BYTES: Final = 12
 """96 bits: nobody guesses the key of a private room."""
 KEY_HEADER: Final = "towerhall-key"
 TURN_SECONDS: Final = range(5, 601)
-MOST_BOT_DELAY_MS: Final = 10_000
+BOT_DELAY_MS: Final = range(10_001)
 LIST_SECONDS: Final = 0.5
 """A list of rooms is given out again for so long."""
 
@@ -96,9 +101,15 @@ class Routes:
 
     async def games(self, request: Request) -> Response:
         """What a lobby needs to draw its form."""
-        games = self._hall.directory.node.games.values()
-        levels = {"oldest": OLDEST_LEVEL, "newest": LEVEL}
-        return answer({"games": [_describe_game(game) for game in games], "level": levels})
+        games, limits = self._hall.directory.node.games, self._hall.limits
+        numbers = {
+            "message_bytes": limits.message_bytes,
+            "spectators_per_room": limits.spectators_per_room,
+            "name_characters": NAME_GRAPHEMES_MAX,
+            "chat_characters": CHAT_CHARACTERS_MAX,
+        }
+        clocks = (range(1), TURN_SECONDS)
+        return answer(describe_games(games, numbers, clocks, BOT_DELAY_MS))
 
     async def rooms(self, request: Request) -> Response:
         """Rooms that anybody may look at."""
@@ -230,7 +241,7 @@ class Routes:
             raise RefusedError("bad_options", detail=span)
         if wanted.turn_seconds and wanted.turn_seconds not in TURN_SECONDS:
             raise RefusedError("bad_options", detail="turn_seconds is 0, or 5 to 600")
-        if not 0 <= wanted.bot_delay_ms <= MOST_BOT_DELAY_MS:
+        if wanted.bot_delay_ms not in BOT_DELAY_MS:
             raise RefusedError("bad_options", detail="bot_delay_ms is 0 to 10000")
         settings = Settings(wanted.turn_seconds, wanted.bot_delay_ms)
         hashed = key_hash(key) if key else b""
@@ -275,15 +286,3 @@ def address_of(connection: HTTPConnection) -> str:
 
 def _key(request: Request) -> str:
     return request.headers.get(KEY_HEADER, "")
-
-
-def _describe_game(game: AnyGame) -> dict[str, object]:
-    return {
-        "name": game.name,
-        "version": game.version,
-        "seats": [game.seats[0], game.seats[-1]],
-        "options": option_fields(game.options_type),
-        "presets": {name: msgspec.to_builtins(preset) for name, preset in game.presets.items()},
-        "levels": LEVELS,
-        "reasons": {code: msgspec.to_builtins(reason) for code, reason in game.reasons.items()},
-    }
