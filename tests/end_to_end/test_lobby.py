@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.end_to_end.games import QUICK
 from tests.end_to_end.raw import (
     BOTH,
     JSON,
@@ -26,6 +27,10 @@ from tests.end_to_end.raw import (
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from tests.end_to_end.test_http import held
 from tests.eventlog import engines
+from towerhall_client.connection import connect
+from towerhall_client.http import Service
+from towerhall_client.lobby import look
+from towerhall_protocol.lobby import Filter
 from towerhall_protocol.merge_patch import apply
 from towerhall_server.gateway.tokens import Tokens, new_identity
 
@@ -473,3 +478,28 @@ async def test_a_store_that_is_silent_is_told_to_all_who_ask(tmp_path: Path) -> 
                     assert (answer.status, answer.code) == (503, "store_unavailable")
         assert quickplay(server, token).status == 200
         assert "Traceback" not in server.log
+
+
+# The Python client
+
+
+async def test_the_library_looks_finds_plays_and_moves_to_another_device(pair: Pair) -> None:
+    one, other = Service(pair.one.url), Service(pair.other.url)
+    ann, bob = await one.guest("Ann"), await other.guest("Bob")
+    async with look(pair.other.url, ann.token, Filter(status="waiting"), retry=QUICK) as lobby:
+        places = await asyncio.gather(
+            one.quickplay(ann.token, "five_towers", turn_seconds=99),
+            other.quickplay(bob.token, "five_towers", turn_seconds=99),
+        )
+        assert places[0].code == places[1].code
+        code = places[0].code
+        await lobby.until(lambda: lobby.rooms.get(code, {}).get("taken") == 2)
+        (mine,) = await other.my_rooms(ann.token)
+        assert (mine["code"], mine["seat"]) == (code, places[0].seat)
+        moved = await other.use_link((await one.new_link(ann.token, code)).code)
+        assert (moved.id, moved.room) == (ann.id, code)
+        async with connect(pair.other.url, code, moved.token, retry=QUICK) as table:
+            assert table.seat == places[0].seat
+            await table.ready()
+            await lobby.choose(Filter(status="playing"))
+            await lobby.until(lambda: code not in lobby.rooms)
