@@ -299,10 +299,14 @@ async def test_another_filter_gets_another_list_and_slow_readers_a_whole_one() -
     board.resync(looker)
     assert isinstance(looker.got[-1].message, LobbyReset)
     assert looker.got[-1] is looker.got[-2]
+    board.hear(Listed("BBBBBB", b'{"code":"BBBBBB","game":"duel"}'))
+    await looker.until(lambda: looker.codes == {"AAAAAA", "BBBBBB"})
+    board.resync(looker)
+    assert looker.codes == {"AAAAAA", "BBBBBB"}
     board.remove(looker)
     board.choose(looker, Filter())
     board.resync(looker)
-    assert len(looker.got) == 2
+    assert len(looker.got) == 4
     assert len(board) == 0
 
 
@@ -318,7 +322,7 @@ async def test_draining_tells_everybody_and_sends_away_who_stays() -> None:
 
 steps = st.lists(
     st.tuples(
-        st.sampled_from(["news", "lost", "read", "come", "leave", "choose", "wait"]),
+        st.sampled_from(["news", "lost", "read", "come", "leave", "choose", "slow", "wait"]),
         st.sampled_from(["AAAAAA", "BBBBBB", "CCCCCC"]),
         st.integers(0, 3),
     ),
@@ -361,6 +365,8 @@ async def live_through(history: list[tuple[str, str, int]]) -> None:
                 looker, _ = lookers[number % len(lookers)]
                 lookers[number % len(lookers)] = (looker, filters[number])
                 board.choose(looker, filters[number])
+            case "slow" if lookers:
+                board.resync(lookers[number % len(lookers)][0])
             case "wait":
                 await asyncio.sleep(0)
     board.hear(Missed())
