@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 from redis.asyncio import Redis
@@ -81,6 +82,22 @@ async def test_many_at_once_fill_room_after_room(here: At, there: At) -> None:
     )
     assert shares(found) == [4] * 6
     assert len({(seated.code, seated.seat) for seated in found}) == 24
+
+
+async def test_a_window_that_is_open_gets_the_seat_and_is_not_closed(here: At, there: At) -> None:
+    ann = await here.seat("ann")
+    for node in (here.node, there.node):
+        bob = await node.enter(ann.code, f"bob at {node.log.node}")
+        seated = await there.quickplay.seat(plan("ann", seats=2), bob.person)
+        assert seated.code == ann.code
+        await bob.until(partial(is_seated, bob))
+        assert bob.replay.seat == seated.seat
+        assert bob.closed is None
+        await bob.do("stand")
+
+
+def is_seated(viewer: FakeViewer) -> bool:
+    return viewer.replay.seat is not None
 
 
 async def test_only_those_who_want_the_same_meet(here: At, there: At) -> None:

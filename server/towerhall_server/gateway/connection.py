@@ -220,7 +220,9 @@ class Connection:
         if actor is None or not admits(actor.follower.room.table, identity.id, greeting.key):
             return self._fail("room_gone", error("room_gone"))
         watches = actor.follower.room.table.seat_of(identity.id) is None
-        if not watches:
+        if watches:
+            actor.doubt()  # a seat may be so new that this node has not heard of it
+        else:
             self._hall.store.remember(identity.id, self._code)
         if watches and actor.follower.audience.watchers >= limits.spectators_per_room:
             return self._fail("busy", error("busy", retry_ms=10_000))

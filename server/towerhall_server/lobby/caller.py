@@ -20,6 +20,7 @@ from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.inbox import Command
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import Person
+from towerhall_server.room.viewer import NO_WINDOW
 
 ORIGIN_BYTES: Final = 8
 ANSWER_SECONDS: Final = 5.0
@@ -46,7 +47,8 @@ class Caller:
 
     def __init__(self, person: Person) -> None:
         self.person = person
-        self.origin = base64url(os.urandom(ORIGIN_BYTES))
+        # Whatever windows this person has open, none of them has asked: all may stay.
+        self.origin = NO_WINDOW + base64url(os.urandom(ORIGIN_BYTES))
         self.seat: Seat | None = None
         self.claim = 0
         self.unanswered: set[int] = set()
