@@ -90,6 +90,7 @@ def test_everything_can_be_set() -> None:
         "limit_rooms_per_identity": ("36/h burst 1", Rate(0.01, 1)),
         "limit_rooms_per_ip": ("2/h", Rate(2 / 3600, 2)),
         "limit_guests_per_ip": ("1/s", Rate(1, 1)),
+        "limit_questions_per_identity": ("2/s", Rate(2, 2)),
     }
     assert examples.keys() == READERS.keys()
     as_variables = {f"TOWERHALL_{name.upper()}": text for name, (text, _) in examples.items()}

@@ -91,6 +91,7 @@ HINTS: Mapping[str, str] = {
     "not_found": "there is nothing at this address",
     "method_not_allowed": "this address does not understand {method}",
     "unknown_game": "there is no game {name}; GET /v1/games lists them",
+    "link_gone": "this link has been used, or is too old; make another one",
     "record_not_ready": "the record is there when the game is over",
     "draining": "this server is about to stop; ask again, another one will answer",
 }

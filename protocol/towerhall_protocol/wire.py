@@ -11,6 +11,7 @@ from typing import Any, TypeVar, get_args
 import msgspec
 
 from towerhall_protocol.codec import CodecError
+from towerhall_protocol.lobby import LobbyClientMessage, LobbyServerMessage
 from towerhall_protocol.messages import ClientMessage, ServerMessage
 
 MAX_DETAIL = 120
@@ -25,16 +26,19 @@ def _by_name(union: Any) -> Mapping[str, type[Any]]:
 
 _FROM_CLIENT = _by_name(ClientMessage)
 _FROM_SERVER = _by_name(ServerMessage)
+_TO_LOBBY = _by_name(LobbyClientMessage)
+_FROM_LOBBY = _by_name(LobbyServerMessage)
 
 
 def read_client(document: object) -> ClientMessage:
     """The message of a client. `CodecError`: `unknown_message` or `malformed_message`."""
-    name = _name(document)
-    shape = _FROM_CLIENT.get(name)
-    if shape is None:
-        name = name[:MAX_DETAIL]
-        raise CodecError("unknown_message", name, {"name": name})
-    message: ClientMessage = _converted(document, shape)
+    message: ClientMessage = _converted(document, _known(document, _FROM_CLIENT))
+    return message
+
+
+def read_lobby_client(document: object) -> LobbyClientMessage:
+    """The same for what a client says to the lobby."""
+    message: LobbyClientMessage = _converted(document, _known(document, _TO_LOBBY))
     return message
 
 
@@ -45,6 +49,24 @@ def read_server(document: object) -> ServerMessage | None:
         return None
     message: ServerMessage = _converted(document, shape)
     return message
+
+
+def read_lobby_server(document: object) -> LobbyServerMessage | None:
+    """The same for what the lobby says."""
+    shape = _FROM_LOBBY.get(_name(document))
+    if shape is None:
+        return None
+    message: LobbyServerMessage = _converted(document, shape)
+    return message
+
+
+def _known(document: object, shapes: Mapping[str, type[Any]]) -> type[Any]:
+    name = _name(document)
+    shape = shapes.get(name)
+    if shape is None:
+        name = name[:MAX_DETAIL]
+        raise CodecError("unknown_message", name, {"name": name})
+    return shape
 
 
 def _name(document: object) -> str:

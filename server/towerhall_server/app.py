@@ -32,11 +32,14 @@ from towerhall_server.game import discover
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http import error_handlers
 from towerhall_server.gateway.limits import Counts
+from towerhall_server.gateway.lobby_routes import LobbyRoutes
 from towerhall_server.gateway.origins import Origins
 from towerhall_server.gateway.page import page_routes
-from towerhall_server.gateway.routes import Routes
 from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.gateway.tokens import Tokens
+from towerhall_server.lobby.board import Board
+from towerhall_server.lobby.quickplay import Quickplay
+from towerhall_server.lobby.store import LobbyStore
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.directory import GO_WITHIN_MS, Directory
 from towerhall_server.room.follower import Node
@@ -65,8 +68,9 @@ class Service(msgspec.Struct, frozen=True):
     """A running service without a network."""
 
     app: ASGIApp
-    routes: Routes
+    routes: LobbyRoutes
     directory: Directory
+    board: Board
     hall: Hall
 
 
@@ -92,21 +96,29 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             msgspec.structs.replace(FROM_CLIENT, message_bytes=settings.limits.message_bytes),
             Counts(settings.limits.sockets_per_identity),
             Counts(settings.limits.sockets_per_ip),
+            LobbyStore(log),
         )
-        routes = Routes(hall, Origins(settings.origins))
+        board = Board(log)
+        quickplay = Quickplay(directory, hall.store)
+        routes = LobbyRoutes(hall, Origins(settings.origins), board, quickplay)
         table = [*routes.table(), *page_routes()]
         app = Starlette(routes=table, exception_handlers=error_handlers())
         # An address with a slash too many is an unknown one, and is told so with its code.
         app.router.redirect_slashes = False
         tasks = (
             asyncio.create_task(directory.beat(), name="beat"),
-            asyncio.create_task(directory.listen(lambda: listen(store_url, name)), name="listen"),
+            asyncio.create_task(
+                directory.listen(lambda: board.tapped(listen(store_url, name))), name="listen"
+            ),
+            asyncio.create_task(board.run(), name="board"),
             asyncio.create_task(watch_lag(node.meters.lag_seconds), name="lag"),
         )
         try:
             # Around everything, or answers to faults would not be counted.
-            yield Service(CountedAnswers(app, node.meters, table), routes, directory, hall)
+            yield Service(CountedAnswers(app, node.meters, table), routes, directory, board, hall)
         finally:
+            board.close("restart")
+            quickplay.close()
             await directory.close("restart")
             for task in tasks:
                 task.cancel()
@@ -145,11 +157,13 @@ class _Server(uvicorn.Server):
             self._announce(f"http://{_for_url(self.config.host)}:{port}/")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        routes = self._running.routes
+        running, routes = self._running, self._running.routes
         routes.leaving = True
         await asyncio.sleep(self._notice_seconds)
         routes.draining = True
-        await self._running.directory.drain(GO_WITHIN_MS)
+        await asyncio.gather(
+            running.directory.drain(GO_WITHIN_MS), running.board.drain(GO_WITHIN_MS)
+        )
         await super().shutdown(sockets=sockets)
 
 

@@ -228,8 +228,10 @@ async def connected(
     *,
     page: str | None = None,
     receive_bytes: int | None = None,
+    path: str = "",
 ) -> AsyncIterator[Raw]:
-    """A socket to a room that has not said anything yet. `page` is what a browser would tell."""
+    """A socket to a room, or to that path, that has not said anything yet. `page` is what a
+    browser would tell."""
     parts = urlsplit(url)
     wire = socket.socket()
     if receive_bytes is not None:
@@ -237,7 +239,7 @@ async def connected(
     wire.setblocking(False)
     await asyncio.get_running_loop().sock_connect(wire, (parts.hostname, parts.port))
     async with connect(
-        f"ws://{parts.netloc}/v1/rooms/{code}",
+        f"ws://{parts.netloc}{path or f'/v1/rooms/{code}'}",
         sock=wire,
         origin=None if page is None else Origin(page),
         subprotocols=[Subprotocol(subprotocol)],

@@ -1,22 +1,28 @@
 """The command line against a running server, as people use it."""
 
 import json
+import os
 import re
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.raw import new_guest, new_room
 from tests.end_to_end.servers import ServerProcess
 
 SECONDS = 50
 
 
-def towerhall(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+def towerhall(
+    *arguments: str, given: str = "", token: str = ""
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "towerhall_server", *arguments],
+        env=os.environ | ({"TOWERHALL_TOKEN": token} if token else {}),
         input=given,
         capture_output=True,
         text=True,
@@ -90,6 +96,12 @@ def test_somebody_joins_somebody_watches_and_both_leave(shared: ServerProcess) -
         (("play", "--preset", "wrong"), "preset must be one of"),
         (("play", "ABCDEF", "--bots", "easy"), "leave the code away"),
         (("play", "--name", "\u200b"), "bad_name"),
+        (("play", "--name", "a" * 10_000), "message_too_large"),
+        (("play", "/#/x/ABCDEF"), "this link leads nowhere"),
+        (("play", "/#/l/used-before"), "link_gone"),
+        (("play", "--mine"), "set TOWERHALL_TOKEN"),
+        (("play", "--quick", "ABCDEF"), "leave the code away"),
+        (("play", "--quick", "--bots", "easy"), "no bots"),
     ],
 )
 def test_what_cannot_be_played_is_told_with_its_code(
@@ -99,3 +111,56 @@ def test_what_cannot_be_played_is_told_with_its_code(
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_two_who_want_the_same_are_seated_at_one_table(shared: ServerProcess) -> None:
+    more = ("--turn-seconds", "77", "--url", shared.url)
+
+    def command(name: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "towerhall_server", "play", "--quick", *more, "--name", name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    with command("Ann") as ann, command("Bob") as bob:
+        rooms = []
+        for player in (ann, bob):
+            assert player.stdout is not None
+            found = re.match(r"room ([A-Z]{6}), seat (\d)", player.stdout.readline())
+            assert found is not None
+            rooms.append(found.groups())
+        assert rooms[0][0] == rooms[1][0]
+        assert {seat for _, seat in rooms} == {"0", "1"}
+        for player in (ann, bob):
+            player.communicate("quit\n", timeout=SECONDS)
+
+
+def test_rooms_are_listed_and_links_carry_a_person_and_a_key(shared: ServerProcess) -> None:
+    token = new_guest(shared.url, "Ann")
+    done = towerhall("play", "--private", "--url", shared.url, given="quit\n", token=token)
+    code = done.stdout.split()[1].rstrip(",")
+    invite = re.search(r"invite by (\S+)", done.stdout)
+    assert invite is not None
+    url = ("--url", shared.url)
+    assert code not in towerhall("play", "--list", *url).stdout
+    assert re.search(
+        rf"^{code}  five_towers  waiting  1 of 2 seats: Ann$",
+        towerhall("play", "--mine", *url, token=token).stdout,
+        re.M,
+    )
+    bob = towerhall("play", invite[1], "--name", "Bob", *url, given="quit\n")
+    assert f"room {code}, waiting; you are Bob" in bob.stdout
+    assert bob.returncode == 0, bob.stderr
+    link = towerhall("play", code, "--link", *url, token=token).stdout.split()[-1]
+    back = towerhall("play", link, *url, given="quit\n")
+    assert f"room {code}, waiting; you are Ann, seat 0" in back.stdout
+    assert "link_gone" in towerhall("play", link, *url, given="quit\n").stderr
+    plain = towerhall("play", "--link", *url, token=token).stdout.split()[-1]
+    assert code in towerhall("play", plain, *url).stdout
+    public = new_room(shared.url, token, seats=2)["code"]
+    time.sleep(0.6)
+    assert f"{public}  five_towers  waiting  0 of 2 seats: nobody" in (
+        towerhall("play", "--list", *url).stdout
+    )

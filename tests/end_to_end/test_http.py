@@ -32,6 +32,10 @@ ROUTES = {
     "/v1/guests": {"POST"},
     "/v1/games": {"GET"},
     "/v1/rooms": {"GET", "POST"},
+    "/v1/quickplay": {"POST"},
+    "/v1/me/rooms": {"GET"},
+    "/v1/me/links": {"POST"},
+    "/v1/links": {"POST"},
     f"/v1/rooms/{NOWHERE}": {"GET"},
     f"/v1/rooms/{NOWHERE}/record": {"GET"},
     "/healthz": {"GET"},
@@ -91,7 +95,7 @@ def test_a_guest_gets_a_token_an_id_and_the_name_as_others_see_it(shared: Server
     assert first.document["id"] != second.document["id"]
 
 
-def test_games_are_listed_with_all_that_a_lobby_needs(shared: ServerProcess) -> None:
+def test_games_are_listed_with_all_that_a_lobby_needs(shared: ServerProcess, token: str) -> None:
     answer = ask(shared.url, "GET", "/v1/games")
     assert answer.status == 200
     assert answer.document["level"] == {"oldest": 1, "newest": 1}
@@ -99,13 +103,33 @@ def test_games_are_listed_with_all_that_a_lobby_needs(shared: ServerProcess) -> 
     assert game["seats"] == [2, 5]
     assert game["levels"] == ["easy", "medium", "hard"]
     assert set(game) >= {"version", "options", "presets", "reasons"}
-    for option in game["options"].values():
+    for name, option in game["options"].items():
         assert option["default"] in option["values"]
+        assert option["text"] == f"five_towers.{name}"
+        assert len(option["texts"]) == len(option["values"])
+    texts = [text for option in game["options"].values() for text in option["texts"]]
+    assert "five_towers.bids.strict" in texts
+    assert "five_towers.auto_pass.true" in texts
+    assert len(set(texts)) == len(texts)
+    assert game["preset_texts"].keys() == game["presets"].keys()
+    assert game["level_texts"].keys() == set(game["levels"])
+    # Whatever is said to be possible is.
+    for name, spans in answer.document["clocks"].items():
+        for span in spans:
+            for number in span:
+                assert new_room(shared.url, token, **{name: number})["code"]
+        outside = {name: spans[-1][1] + 1}
+        refused = ask(
+            shared.url, "POST", "/v1/rooms", {"game": "five_towers", **outside}, bearer(token)
+        )
+        assert refused.code == "bad_options"
+    assert answer.document["limits"]["chat_characters"] == 300
 
 
 def test_a_room_is_made_and_can_be_looked_up(shared: ServerProcess, token: str) -> None:
     made = new_room(shared.url, token, seats=3, turn_seconds=30, bot_delay_ms=0)
-    assert set(made) == {"code", "uid", "commitment"}
+    assert set(made) == {"code", "uid", "commitment", "invite"}
+    assert made["invite"] == f"/#/r/{made['code']}"
     assert [len(made[key]) for key in ("code", "uid", "commitment")] == [6, 22, 43]
     answer = ask(shared.url, "GET", f"/v1/rooms/{made['code']}")
     assert answer.status == 200
@@ -155,6 +179,7 @@ async def test_public_rooms_are_listed_private_ones_are_not(
 def test_a_private_room_shows_itself_to_its_key_alone(shared: ServerProcess, token: str) -> None:
     made = new_room(shared.url, token, private=True)
     assert len(made["key"]) >= 12
+    assert made["invite"] == f"/#/r/{made['code']}/{made['key']}"
     path = f"/v1/rooms/{made['code']}"
     assert ask(shared.url, "GET", path, None, {"towerhall-key": made["key"]}).status == 200
     absent = ask(shared.url, "GET", f"/v1/rooms/{NOWHERE}")

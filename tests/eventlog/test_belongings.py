@@ -2,15 +2,18 @@
 
 import asyncio
 import re
+from contextlib import aclosing
 
 import pytest
 from redis.asyncio import Redis
 
 from tests.eventlog.logs import DAY_MS, ROOM, attempt, grow, place_after
 from tests.eventlog.proxy import Proxy
+from towerhall_server.eventlog.entry import START
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import SHARDS, room_keys, shard_of
 from towerhall_server.eventlog.log import EventLog, Removed
+from towerhall_server.eventlog.wakes import Listed, Missed, listen
 
 KEYS = room_keys(ROOM)
 
@@ -151,3 +154,29 @@ async def test_closing_waits_for_what_is_under_way(
         await asyncio.sleep(0)
     assert len(await asyncio.gather(*appends)) == 50
     assert len(await beats) == SHARDS
+
+
+async def test_what_the_lobby_shows_is_published_when_it_changes_and_only_then(
+    log: EventLog, engine_url: str
+) -> None:
+    async with aclosing(listen(engine_url, "nobody")) as wakes:
+        assert await anext(wakes) == Missed()
+        place = START
+        for summary in (b"one", b"one", None, b"two \xff", None, b"", b""):
+            wanted = attempt(place, summary=summary)
+            place = place_after(wanted, await log.append(wanted))
+        other = attempt(room="OTHERS", summary=b"there")
+        await log.remove("OTHERS", place_after(other, await log.append(other)))
+        hidden = attempt(room="HIDDEN", summary=b"")
+        await log.remove("HIDDEN", place_after(hidden, await log.append(hidden)))
+        end = attempt(room="ENDING", summary=b"end")
+        await log.append(end)
+        heard = [await asyncio.wait_for(anext(wakes), 10) for _ in range(6)]
+    assert heard == [
+        Listed(ROOM, b"one"),
+        Listed(ROOM, b"two \xff"),
+        Listed(ROOM, b""),
+        Listed("OTHERS", b"there"),
+        Listed("OTHERS", b""),
+        Listed("ENDING", b"end"),
+    ]

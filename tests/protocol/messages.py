@@ -1,5 +1,6 @@
 """One sample of every message in all its forms, named, for tests and vectors."""
 
+from towerhall_protocol import lobby
 from towerhall_protocol import messages as m
 from towerhall_protocol.offers import Choice, Offer, Range
 
@@ -65,5 +66,40 @@ FROM_SERVER: tuple[tuple[str, m.ServerMessage], ...] = (
     ("paused", m.ServerPaused(True)),
     ("go", m.ServerGo(5000)),
     ("pong", m.ServerPong(41, (1_700_000_000_000, 5_000))),
+    ("error", m.ServerError("too_many", {"retry_ms": 500}, "too much at once")),
+)
+
+LIST = {
+    "rooms": {
+        "QJXKZB": {
+            "code": "QJXKZB",
+            "game": "five_towers",
+            "status": "waiting",
+            "seats": 3,
+            "taken": 1,
+            "names": ["Ada"],
+        }
+    }
+}
+FILTER = lobby.Filter("five_towers", "waiting", 1)
+TO_LOBBY: tuple[tuple[str, lobby.LobbyClientMessage], ...] = (
+    ("hello, to see everything", lobby.LobbyHello(lobby.LobbyGreeting("token", 1))),
+    ("hello with a filter", lobby.LobbyHello(lobby.LobbyGreeting("token", 1, FILTER))),
+    ("another filter", lobby.LobbyFilter(lobby.Filter(status="playing"))),
+    ("ping", m.ClientPing(1)),
+)
+FROM_LOBBY: tuple[tuple[str, lobby.LobbyServerMessage], ...] = (
+    (
+        "welcome",
+        lobby.LobbyWelcome(lobby.LobbyArrival("p_1", "Ada", 1, (1_700_000_000_000, 0), LIST)),
+    ),
+    (
+        "patch",
+        lobby.LobbyPatch({"rooms": {"QJXKZB": {"taken": 2, "names": ["Ada", "Bob"]}, "X": None}}),
+    ),
+    ("reset", lobby.LobbyReset({"rooms": {}, "more": 3})),
+    ("paused", m.ServerPaused(True)),
+    ("go", m.ServerGo(5000)),
+    ("pong", m.ServerPong(1, (1_700_000_000_000, 0))),
     ("error", m.ServerError("too_many", {"retry_ms": 500}, "too much at once")),
 )

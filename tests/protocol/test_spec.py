@@ -15,18 +15,42 @@ from towerhall_protocol import messages as m
 from towerhall_protocol.codec import FROM_CLIENT, FROM_SERVER, decode_json
 from towerhall_protocol.errors import CLOSES, HINTS
 from towerhall_protocol.fairness import SECRET_BYTES, UID_BYTES, nonce_hash
+from towerhall_protocol.lobby import (
+    MOST_FREE,
+    Filter,
+    LobbyArrival,
+    LobbyClientMessage,
+    LobbyGreeting,
+    LobbyServerMessage,
+)
 from towerhall_protocol.merge_patch import apply
 from towerhall_protocol.messages import Arrival, ClientMessage, Greeting, ServerMessage
 from towerhall_protocol.offers import Offer
 from towerhall_protocol.replay import MOST_UNANSWERED
-from towerhall_protocol.wire import read_client, read_server
+from towerhall_protocol.wire import (
+    read_client,
+    read_lobby_client,
+    read_lobby_server,
+    read_server,
+)
 from towerhall_server.game import LEVELS, discover
 from towerhall_server.gateway import names, tokens
 from towerhall_server.gateway.http import STATUS
 from towerhall_server.gateway.limits import Limits
-from towerhall_server.gateway.routes import NewGuest, NewRoom, Routes
+from towerhall_server.gateway.lobby_routes import (
+    LINK_MS,
+    LobbyRoutes,
+    NewLink,
+    NewQuickplay,
+    UsedLink,
+)
+from towerhall_server.gateway.routes import NewGuest, NewRoom
 from towerhall_server.gateway.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
 from towerhall_server.gateway.socket import MAX_FRAGMENTS
+from towerhall_server.lobby.games import describe_game
+from towerhall_server.lobby.listing import MOST_ROOMS
+from towerhall_server.lobby.mine import MOST_ROOMS as MOST_MINE
+from towerhall_server.lobby.quickplay import COMING_MS
 from towerhall_server.room import chat, core, history, state
 from towerhall_server.room.core import Plan, Step
 from towerhall_server.room.events import PUBLIC_FIELDS, Cause, Settings, facts
@@ -44,14 +68,22 @@ CHANGELOG = (ROOT / "protocol/CHANGELOG.md").read_text()
 
 CLAUSE = re.compile(r"^### P-([0-9]+) (.+)$", re.MULTILINE)
 CITED = re.compile(r"\bP-([0-9]+)\b")
-SHAPE = re.compile(r'^\*\*(Client|Server) sends\*\* `\["(\w+)", ([^\]]+)\]`$', re.MULTILINE)
+SHAPE = re.compile(
+    r'^\*\*(Client|Server|Lobby) sends( to the lobby)?\*\* `\["(\w+)", ([^\]]+)\]`$',
+    re.MULTILINE,
+)
 BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 READ = {".py", ".md", ".json", ".ts", ".svelte"}
 NOT_OURS = {"node_modules", "dist", "__pycache__"}
 NO_CLAUSE = 0
 """What tests cite where it does not matter which clause it is."""
 Side = tuple[str, Any]
-SIDES: tuple[Side, ...] = (("Client", ClientMessage), ("Server", ServerMessage))
+SIDES: tuple[Side, ...] = (
+    ("Client", ClientMessage),
+    ("Server", ServerMessage),
+    ("Client to the lobby", LobbyClientMessage),
+    ("Lobby", LobbyServerMessage),
+)
 
 
 def clause(number: int) -> str:
@@ -121,19 +153,34 @@ def test_every_clause_that_is_cited_exists() -> None:
 # Messages
 
 
+def shapes() -> Iterator[tuple[str, str, str]]:
+    """Who sends it, the name of the message, and its fields."""
+    return ((who + where, name, rest) for who, where, name, rest in SHAPE.findall(SPEC))
+
+
 @pytest.mark.parametrize(("side", "union"), SIDES)
 def test_the_shape_of_every_message_is_that_of_the_code(side: str, union: Any) -> None:
-    written = {name: rest.split(", ") for who, name, rest in SHAPE.findall(SPEC) if who == side}
+    written = {name: rest.split(", ") for who, name, rest in shapes() if who == side}
     coded = {shape.__struct_config__.tag: fields_of(shape) for shape in get_args(union)}
     assert written == coded
 
 
 def test_no_message_is_specified_twice() -> None:
-    shapes = [(side, name) for side, name, _ in SHAPE.findall(SPEC)]
-    assert len(shapes) == len(set(shapes))
+    found = [(side, name) for side, name, _ in shapes()]
+    assert len(found) == len(set(found))
 
 
-@pytest.mark.parametrize(("number", "shape"), [(16, Greeting), (17, Arrival), (37, Offer)])
+@pytest.mark.parametrize(
+    ("number", "shape"),
+    [
+        (16, Greeting),
+        (17, Arrival),
+        (37, Offer),
+        (141, LobbyGreeting),
+        (142, Filter),
+        (143, LobbyArrival),
+    ],
+)
 def test_the_keys_of_a_map_are_those_of_the_code(number: int, shape: Any) -> None:
     assert [row[0] for row in table(number)] == fields_of(shape)
 
@@ -143,6 +190,8 @@ def test_the_keys_of_a_map_are_those_of_the_code(number: int, shape: Any) -> Non
     [
         ("json client", FROM_CLIENT, read_client, ClientMessage),
         ("json server", FROM_SERVER, read_server, ServerMessage),
+        ("json to lobby", FROM_CLIENT, read_lobby_client, LobbyClientMessage),
+        ("json from lobby", FROM_SERVER, read_lobby_server, LobbyServerMessage),
     ],
 )
 def test_every_example_is_a_message_and_every_message_has_one(
@@ -162,7 +211,14 @@ def test_other_examples_are_json() -> None:
 
 def test_blocks_of_json_say_who_sends_them() -> None:
     labels = {name for name, _ in BLOCK.findall(SPEC)}
-    assert labels == {"json", "json client", "json server", "text"}
+    assert labels == {
+        "json",
+        "json client",
+        "json server",
+        "json to lobby",
+        "json from lobby",
+        "text",
+    }
 
 
 # Tables
@@ -295,19 +351,46 @@ def test_the_keys_of_the_view_are_those_of_the_code() -> None:
     assert {shown["status"] for shown in tables} <= statuses | {"waiting"}
 
 
+# The lobby
+
+
+def test_games_are_described_as_written() -> None:
+    game = describe_game(discover()["five_towers"])
+    assert list(game) == [key for key, _ in table(113)]
+    options: Any = game["options"]
+    for option in options.values():
+        assert list(option) == keys_of(meanings(113)["options"])
+
+
+def test_the_numbers_of_the_lobby_are_those_of_the_code() -> None:
+    assert f"At most {MOST_ROOMS} rooms" in clause(144)
+    assert f"0 to {MOST_FREE};" in meanings(142)["free?"]
+    asked = next(field for field in msgspec.structs.fields(Filter) if field.name == "status")
+    assert f"up to {MOST_MINE} rooms" in clause(148)
+    assert f"not connected {COMING_MS // 1000} s later" in clause(147)
+    made, used = (keys_of(f'"{text}') for text in clause(149).split('with `{"')[1:])
+    assert made[: len(fields_of(NewLink))] == fields_of(NewLink)
+    assert used[: len(fields_of(UsedLink))] == fields_of(UsedLink)
+    assert f"{LINK_MS // 60_000} minutes" in clause(149)
+    statuses = set(re.findall(r"`(\w+)`", meanings(142)["status?"]))
+    assert statuses == set(get_args(asked.type)) - {""}
+
+
 # HTTP and the record
 
 
 def test_the_addresses_are_those_of_the_routes() -> None:
     served: set[str] = set()
-    for route in Routes.table(Routes.__new__(Routes)):
+    for route in LobbyRoutes.table(LobbyRoutes.__new__(LobbyRoutes)):
         path: str = getattr(route, "path", "")
         methods = set(getattr(route, "methods", None) or ()) - {"HEAD"}
         served |= {f"{method} {path}" for method in methods}
     assert {address for address, _, _ in table(110)} == served
 
 
-@pytest.mark.parametrize(("number", "shape"), [(112, NewGuest), (115, NewRoom)])
+@pytest.mark.parametrize(
+    ("number", "shape"), [(112, NewGuest), (115, NewRoom), (147, NewQuickplay)]
+)
 def test_the_bodies_of_requests_are_those_of_the_code(number: int, shape: Any) -> None:
     body = clause(number).partition(" → ")[0]
     assert keys_of(body) == fields_of(shape)

@@ -22,7 +22,12 @@ from towerhall_protocol.codec import (
 from towerhall_protocol.commands import from_base64url as bytes_of
 from towerhall_protocol.fairness import Act, commitment, game_seed, nonce_hash
 from towerhall_protocol.merge_patch import apply, diff
-from towerhall_protocol.wire import read_client, read_server
+from towerhall_protocol.wire import (
+    read_client,
+    read_lobby_client,
+    read_lobby_server,
+    read_server,
+)
 
 
 def read(name: str) -> Any:
@@ -87,7 +92,10 @@ def test_messages_from_the_file_alone() -> None:
     sides: tuple[tuple[str, Limits, Any], ...] = (
         ("client", FROM_CLIENT, read_client),
         ("server", FROM_SERVER, read_server),
+        ("to_lobby", FROM_CLIENT, read_lobby_client),
+        ("from_lobby", FROM_SERVER, read_lobby_server),
     )
+    assert set(vectors) == {side for side, _, _ in sides}
     for side, limits, read_message in sides:
         for case in vectors[side]:
             data, text = bytes_of(case["msgpack"]), case["json"]

@@ -19,6 +19,7 @@ from towerhall_protocol.codec import (
     encode_json,
 )
 from towerhall_protocol.errors import HINTS, hint
+from towerhall_protocol.lobby import LobbyClientMessage, LobbyServerMessage
 from towerhall_protocol.messages import (
     ClientCommand,
     ClientHello,
@@ -27,7 +28,13 @@ from towerhall_protocol.messages import (
     ServerMessage,
     ServerOffers,
 )
-from towerhall_protocol.wire import MAX_DETAIL, read_client, read_server
+from towerhall_protocol.wire import (
+    MAX_DETAIL,
+    read_client,
+    read_lobby_client,
+    read_lobby_server,
+    read_server,
+)
 
 
 def refusal(document: object) -> CodecError:
@@ -39,6 +46,61 @@ def refusal(document: object) -> CodecError:
 def test_there_is_a_sample_of_every_message() -> None:
     assert {type(message) for _, message in samples.FROM_CLIENT} == set(get_args(ClientMessage))
     assert {type(message) for _, message in samples.FROM_SERVER} == set(get_args(ServerMessage))
+
+
+def test_there_is_a_sample_of_every_message_of_the_lobby() -> None:
+    assert {type(message) for _, message in samples.TO_LOBBY} == set(get_args(LobbyClientMessage))
+    assert {type(message) for _, message in samples.FROM_LOBBY} == set(get_args(LobbyServerMessage))
+
+
+@pytest.mark.parametrize(("name", "message"), samples.TO_LOBBY)
+def test_a_message_to_the_lobby_comes_through_both_codecs(
+    name: str, message: LobbyClientMessage
+) -> None:
+    assert read_lobby_client(decode(encode(message), FROM_CLIENT)) == message
+    assert read_lobby_client(decode_json(encode_json(message), FROM_CLIENT)) == message
+    assert read_lobby_client([*msgspec.to_builtins(message), "later"]) == message
+
+
+@pytest.mark.parametrize(("name", "message"), samples.FROM_LOBBY)
+def test_a_message_from_the_lobby_comes_through_both_codecs(
+    name: str, message: LobbyServerMessage
+) -> None:
+    assert read_lobby_server(decode(encode(message), FROM_SERVER)) == message
+    assert read_lobby_server(decode_json(encode_json(message), FROM_SERVER)) == message
+    assert read_lobby_server([*msgspec.to_builtins(message), "later"]) == message
+
+
+def test_the_lobby_knows_no_messages_of_rooms() -> None:
+    with pytest.raises(CodecError) as refused:
+        read_lobby_client(["command", 1, "", {"command": "sit"}])
+    assert refused.value.code == "unknown_message"
+    assert read_lobby_server(["frame", 1]) is None
+    assert refusal(["filter", {}]).code == "unknown_message"
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"gmae": "five_towers"},
+        {"game": 7},
+        {"game": "a" * 41},
+        {"status": "over"},
+        {"status": None},
+        {"free": -1},
+        {"free": 65},
+        {"free": "1"},
+        {"free": True},
+        [],
+        "waiting",
+        None,
+    ],
+)
+def test_a_filter_that_is_none_is_refused(wanted: object) -> None:
+    for document in (["filter", wanted], ["hello", {"token": "t", "level": 1, "filter": wanted}]):
+        with pytest.raises(CodecError) as refused:
+            read_lobby_client(document)
+        assert refused.value.code == "malformed_message"
 
 
 @pytest.mark.parametrize(("name", "message"), samples.FROM_CLIENT)

@@ -206,7 +206,12 @@ def messages() -> dict[str, Any]:
             }
             for name, message in group
         ]
-        for side, group in (("client", samples.FROM_CLIENT), ("server", samples.FROM_SERVER))
+        for side, group in (
+            ("client", samples.FROM_CLIENT),
+            ("server", samples.FROM_SERVER),
+            ("to_lobby", samples.TO_LOBBY),
+            ("from_lobby", samples.FROM_LOBBY),
+        )
     }
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from hypothesis import strategies as st
 
@@ -437,7 +437,7 @@ class Stage:
 def read(prepared: Prepared) -> ServerMessage:
     """What was sent. Of kept frames there are only the bytes."""
     if prepared.message is not None:
-        return prepared.message
+        return cast(ServerMessage, prepared.message)
     message = read_server(decode(prepared.binary()[-prepared.size :], FROM_SERVER))
     assert message is not None
     return message

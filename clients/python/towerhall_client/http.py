@@ -26,6 +26,8 @@ class Guest(msgspec.Struct, frozen=True):
     token: str
     id: str
     name: str
+    room: str = ""
+    """Where the link leads that brought this token."""
 
 
 class NewRoom(msgspec.Struct, frozen=True):
@@ -36,6 +38,28 @@ class NewRoom(msgspec.Struct, frozen=True):
     commitment: str
     key: str = ""
     """Of a private room: whoever has it may come in."""
+    invite: str = ""
+    """The link to it, from the root of the service's page."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A seat that quickplay has found."""
+
+    code: str
+    seat: int
+    invite: str = ""
+
+
+class Link(msgspec.Struct, frozen=True):
+    """By this another device becomes the same person, once."""
+
+    link: str
+    expires: int
+    """In ms since 1970."""
+
+    @property
+    def code(self) -> str:
+        return self.link.rpartition("/")[2]
 
 
 class Service:
@@ -76,6 +100,38 @@ class Service:
         }
         body = {name: value for name, value in wanted.items() if value is not None}
         return _read(await self._ask("POST", "/v1/rooms", body, token=token), NewRoom)
+
+    async def quickplay(
+        self,
+        token: str,
+        game: str,
+        *,
+        seats: int | None = None,
+        options: Mapping[str, object] | None = None,
+        turn_seconds: int | None = None,
+    ) -> Place:
+        """A seat beside others who want the same. Connect to the room, and say `ready`."""
+        wanted = {
+            "game": game,
+            "seats": seats,
+            "options": None if options is None else dict(options),
+            "turn_seconds": turn_seconds,
+        }
+        body = {name: value for name, value in wanted.items() if value is not None}
+        return _read(await self._ask("POST", "/v1/quickplay", body, token=token), Place)
+
+    async def my_rooms(self, token: str) -> list[dict[str, Any]]:
+        """The rooms in which this person has a place, and whose turn it is there."""
+        return _read(await self._ask("GET", "/v1/me/rooms", token=token), _Rooms).rooms
+
+    async def new_link(self, token: str, room: str = "") -> Link:
+        """A link by which another device becomes this person, and may go to that room."""
+        body = {"room": room} if room else {}
+        return _read(await self._ask("POST", "/v1/me/links", body, token=token), Link)
+
+    async def use_link(self, code: str) -> Guest:
+        """Become whoever made the link."""
+        return _read(await self._ask("POST", "/v1/links", {"code": code}), Guest)
 
     async def rooms(self) -> list[dict[str, Any]]:
         """The rooms that anybody may join or watch."""

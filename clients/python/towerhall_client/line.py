@@ -11,19 +11,24 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from typing import TypeAlias
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import msgspec
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
-from websockets.typing import Subprotocol
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
 
 from towerhall_client.errors import TableClosedError
-from towerhall_client.http import refusal
-from towerhall_client.retry import Backoff, Retry, may_ask_again, may_return
+from towerhall_client.retry import Backoff, Retry
+from towerhall_client.wire import (
+    Break,
+    end_of,
+    one_connection,
+    packed,
+    socket_url,
+    unpacked,
+)
 from towerhall_protocol import codec
 from towerhall_protocol import happenings as h
-from towerhall_protocol.errors import BY_NUMBER
 from towerhall_protocol.level import MSGPACK
 from towerhall_protocol.messages import ClientCommand, ClientMessage, ServerMessage
 from towerhall_protocol.replay import Replay
@@ -31,10 +36,7 @@ from towerhall_protocol.wire import read_server
 
 logger = logging.getLogger(__name__)
 
-CLOSE_SECONDS = 2.0
 WELCOME_SECONDS = 15.0
-NO_CLOSE = 1006
-"""Stands for a connection that broke without a word."""
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -48,10 +50,7 @@ class Address(msgspec.Struct, frozen=True):
 
     @property
     def socket_url(self) -> str:
-        parts = urlsplit(self.url)
-        scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
-        path = f"{parts.path.rstrip('/')}/v1/rooms/{quote(self.code, safe='')}"
-        return parts._replace(scheme=scheme, path=path, query="", fragment="").geturl()
+        return socket_url(self.url, f"/v1/rooms/{quote(self.code, safe='')}")
 
 
 class Disconnected(msgspec.Struct, frozen=True):
@@ -62,15 +61,6 @@ class Disconnected(msgspec.Struct, frozen=True):
 
 
 Happening: TypeAlias = h.Happening | Disconnected
-
-
-class _Break(msgspec.Struct, frozen=True):
-    """How a connection ended."""
-
-    code: str
-    hint: str
-    may_return: bool
-    wait_seconds: float = 0.0
 
 
 class Line:
@@ -126,32 +116,11 @@ class Line:
             self._tell(Disconnected(end.code, seconds))
             await self._retry.sleep(seconds)
 
-    async def _one_connection(self) -> _Break:
+    async def _one_connection(self) -> Break:
         self._error = None
-        address = self._address
-        try:
-            async with connect(
-                address.socket_url,
-                subprotocols=[Subprotocol(address.subprotocol)],
-                compression=None,
-                proxy=None,
-                close_timeout=CLOSE_SECONDS,
-                max_size=codec.FROM_SERVER.message_bytes,
-            ) as socket:
-                return await self._talk(socket)
-        except InvalidStatus as error:
-            response = error.response
-            told = refusal(response.status_code, bytes(response.body or b""))
-            wait = _seconds(told.params.get("retry_ms"))
-            return _Break(told.code, told.hint, may_ask_again(response.status_code), wait)
-        except InvalidURI as error:
-            return _Break("bad_address", str(error), False)
-        except (OSError, TimeoutError, InvalidHandshake, EOFError) as error:
-            return _Break("unreachable", str(error) or type(error).__name__, True)
+        return await one_connection(self._address.socket_url, self._address.subprotocol, self._talk)
 
-    async def _talk(self, socket: ClientConnection) -> _Break:
-        if socket.subprotocol != self._address.subprotocol:
-            return _Break("bad_answer", "this is no room of a Towerhall service", False)
+    async def _talk(self, socket: ClientConnection) -> Break:
         self._outgoing.clear()
         hello = self._replay.hello(self._address.token, self._address.key)
         helpers = (
@@ -165,9 +134,9 @@ class Line:
                     data = await socket.recv()
                 fault = self._take(socket, data)
                 if fault is not None:
-                    return _Break("server_fault", fault, True)
+                    return Break("server_fault", fault, True)
         except codec.CodecError as error:
-            return _Break("server_fault", f"the server sent nonsense: {error}", True)
+            return Break("server_fault", f"the server sent nonsense: {error}", True)
         except ConnectionClosed as closed:
             return self._end(closed)
         except asyncio.CancelledError:
@@ -223,39 +192,18 @@ class Line:
         await self._retry.sleep(self._retry.chance() * within_ms / 1000)
         await socket.close()
 
-    def _end(self, closed: ConnectionClosed) -> _Break:
-        """What the close code says, and the error that came just before it."""
-        number = NO_CLOSE if closed.rcvd is None else closed.rcvd.code
-        # What this side closed, because it was told to go or heard nothing, it may open again.
-        ours = closed.sent is not None and not closed.rcvd_then_sent
-        back = ours or may_return(number)
-        if self._error is not None:
-            wait = _seconds(self._error.params.get("retry_ms"))
-            return _Break(self._error.code, self._error.hint, back, wait)
-        name = closed.rcvd.reason if closed.rcvd is not None else ""
-        meaning = BY_NUMBER[number].meaning if number in BY_NUMBER else "the connection broke"
-        return _Break(name or f"closed_{number}", meaning, back)
+    def _end(self, closed: ConnectionClosed) -> Break:
+        error = self._error
+        return end_of(closed, None if error is None else (error.code, error.hint, error.params))
 
     def _packed(self, message: ClientMessage) -> str | bytes:
-        if self._address.subprotocol == MSGPACK:
-            return codec.encode(message)
-        return codec.encode_json(message)
+        return packed(message, self._address.subprotocol)
 
     def _unpacked(self, data: str | bytes) -> ServerMessage | None:
-        if self._address.subprotocol == MSGPACK:
-            if isinstance(data, str):
-                raise codec.CodecError("wrong_frame_type", "text")
-            return read_server(codec.decode(data, codec.FROM_SERVER))
-        if isinstance(data, bytes):
-            raise codec.CodecError("wrong_frame_type", "binary")
-        return read_server(codec.decode_json(data, codec.FROM_SERVER))
+        return read_server(unpacked(data, self._address.subprotocol))
 
     async def close(self) -> None:
         """Forget a departure that was planned."""
         if self._go is not None:
             self._go.cancel()
             await asyncio.wait((self._go,))
-
-
-def _seconds(retry_ms: object) -> float:
-    return retry_ms / 1000 if isinstance(retry_ms, int) else 0.0

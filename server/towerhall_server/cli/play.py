@@ -8,6 +8,9 @@ from collections.abc import AsyncIterator
 from concurrent.futures import CancelledError
 from getpass import getuser
 from threading import Thread
+from typing import Any
+
+import msgspec
 
 from towerhall_client.connection import connect
 from towerhall_client.errors import TowerhallError
@@ -22,6 +25,11 @@ examples:
   towerhall play --bots easy,hard         a new room against two bots, started at once
   towerhall play ABCDEF --name Ann        take a seat in a room
   towerhall play ABCDEF --watch           only look
+  towerhall play --quick --seats 3        sit down with others who want the same
+  towerhall play --list                   the rooms that anybody may join
+  towerhall play --mine                   the rooms in which you have a place
+  towerhall play --link                   a link that carries your seats to another device, once
+  towerhall play 'LINK'                   follow such a link, or an invitation to a room
   yes '#1' | towerhall play --bots easy   a pipe plays too: the first offer, every time
 
 Type ? for what can be said at the prompt. With TOWERHALL_TOKEN set you are who you were before;
@@ -37,7 +45,14 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("code", nargs="?", help="the room; without it a new one is opened")
+    parser.add_argument(
+        "code", nargs="?", help="the room, or a link; otherwise a new one is opened"
+    )
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--quick", action="store_true", help="be seated beside others")
+    ways.add_argument("--list", action="store_true", help="only list the rooms that are open")
+    ways.add_argument("--mine", action="store_true", help="only list your own rooms")
+    ways.add_argument("--link", action="store_true", help="only print a link to yourself")
     parser.add_argument("--url", default=DEFAULT_URL, help=f"of the service ({DEFAULT_URL})")
     parser.add_argument("--name", help="how others see you (default: your login)")
     parser.add_argument("--watch", action="store_true", help="do not take a seat")
@@ -62,38 +77,116 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+class Goal(msgspec.Struct, frozen=True):
+    """Where somebody wants to go: a code, an invitation, or a link to oneself."""
+
+    code: str = ""
+    key: str = ""
+    link: str = ""
+
+
+def goal_of(text: str | None, key: str) -> Goal:
+    """What was given in place of a room. Links may have the address of the page before them."""
+    _, mark, fragment = (text or "").partition("#/")
+    if not mark:
+        return Goal((text or "").upper(), key)
+    match fragment.split("/"):
+        case ["r", code]:
+            return Goal(code.upper(), key)
+        case ["r", code, of_room]:
+            return Goal(code.upper(), of_room)
+        case ["l", link]:
+            return Goal(link=link)
+    raise UsageError("this link leads nowhere; links end in #/r/CODE, #/r/CODE/KEY or #/l/CODE")
+
+
 async def _play(service: Service, arguments: argparse.Namespace) -> None:
-    at_terminal = sys.stdin.isatty()
-    token = os.environ.get("TOWERHALL_TOKEN", "")
-    if not token:
-        guest = await service.guest(arguments.name or getuser())
-        token = guest.token
-        if at_terminal:
-            print(f"to come back as {guest.name}: export TOWERHALL_TOKEN={token}")
+    goal = goal_of(arguments.code, arguments.key)
+    if arguments.list:
+        return _show_rooms(await service.rooms())
+    token, room = await _become(service, goal.link, arguments)
+    goal = Goal(room or goal.code, goal.key)
+    if arguments.mine or (arguments.code and not goal.code):
+        return _show_rooms(await service.my_rooms(token))
+    if arguments.link:
+        made = await service.new_link(token, goal.code)
+        return print(f"good once, for ten minutes: {service.url}{made.link}")
     bots = [level for level in arguments.bots.split(",") if level]
-    code, key = arguments.code, arguments.key
-    if code is None:
-        room = await service.create_room(
-            token,
-            arguments.game,
-            seats=arguments.seats or max(2, len(bots) + 1),
-            options=None if arguments.preset is None else {"preset": arguments.preset},
-            turn_seconds=arguments.turn_seconds,
-            private=arguments.private,
-        )
-        code, key = room.code, room.key
-        print(f"room {code}" + (f", key {key}" if key else ""), flush=True)
-    elif bots:
-        raise UsageError("--bots fills a new room; leave the code away")
-    async with connect(service.url, code.upper(), token, key=key) as table:
-        if table.seat is None and table.status == "waiting" and not arguments.watch:
-            await table.sit()
+    if goal.code and (bots or arguments.quick):
+        raise UsageError("--bots and --quick find a room themselves; leave the code away")
+    if not goal.code:
+        goal = await _new_goal(service, token, bots, arguments)
+    async with connect(service.url, goal.code, token, key=goal.key) as table:
+        if table.status == "waiting" and not arguments.watch:
+            if table.seat is None:
+                await table.sit()
             await table.ready()
             for level in bots:
                 await table.add_bot(level)
             if bots:
                 await table.start()
-        await play(table, _lines(), _out, patient=not at_terminal)
+        await play(table, _lines(), _out, patient=not sys.stdin.isatty())
+    return None
+
+
+async def _become(service: Service, link: str, arguments: argparse.Namespace) -> tuple[str, str]:
+    """The token of whoever plays, and the room that a link leads to."""
+    if link:
+        guest = await service.use_link(link)
+        print(f"to stay {guest.name}: export TOWERHALL_TOKEN={guest.token}", flush=True)
+        return guest.token, guest.room
+    token = os.environ.get("TOWERHALL_TOKEN", "")
+    if token:
+        return token, ""
+    if arguments.mine or arguments.link:
+        raise UsageError("set TOWERHALL_TOKEN: somebody new has no rooms")
+    guest = await service.guest(arguments.name or getuser())
+    if sys.stdin.isatty():
+        print(f"to come back as {guest.name}: export TOWERHALL_TOKEN={guest.token}")
+    return guest.token, ""
+
+
+async def _new_goal(
+    service: Service, token: str, bots: list[str], arguments: argparse.Namespace
+) -> Goal:
+    """A room that was not there before, or one in which somebody waits for company."""
+    options = None if arguments.preset is None else {"preset": arguments.preset}
+    if arguments.quick:
+        if bots or arguments.private:
+            raise UsageError("--quick is for people whom you do not know: no bots, nothing private")
+        place = await service.quickplay(
+            token,
+            arguments.game,
+            seats=arguments.seats,
+            options=options,
+            turn_seconds=arguments.turn_seconds,
+        )
+        print(f"room {place.code}, seat {place.seat}", flush=True)
+        return Goal(place.code)
+    room = await service.create_room(
+        token,
+        arguments.game,
+        seats=arguments.seats or max(2, len(bots) + 1),
+        options=options,
+        turn_seconds=arguments.turn_seconds,
+        private=arguments.private,
+    )
+    print(f"room {room.code}" + (f", key {room.key}" if room.key else ""), flush=True)
+    if room.key:
+        print(f"invite by {service.url}{room.invite}", flush=True)
+    return Goal(room.code, room.key)
+
+
+def _show_rooms(rooms: list[dict[str, Any]]) -> None:
+    """One line for each; names are other people's, and must not steer a terminal."""
+    if not rooms:
+        print("there are none")
+    for room in rooms:
+        names = ", ".join(room["names"]) or "nobody"
+        turn = ", your turn" if room.get("your_turn") else ""
+        line = f"{room['code']}  {room['game']}  {room['status']}{turn}"
+        line += f"  {room['taken']} of {room['seats']} seats: {names}"
+        print("".join(mark if mark.isprintable() else "?" for mark in line))
 
 
 def _out(line: str) -> None:

@@ -3,7 +3,7 @@
 -- check, because an error inside a script does not undo what came before it.
 --
 -- KEYS  log, cmd, due, clock, lobby (all of one slot)
--- ARGV  room, channel, node, mode (create, append, heal), expected seq, previous chain, commit id, chain,
+-- ARGV  room, channel, channel of the lobby, node, mode (create, append, heal), expected seq, previous chain, commit id, chain,
 --       blob, origin or '', n, not before (served ms) or '', deadline (served ms, +ms from this
 --       commit, or ''), summary, '' or = for the one that is there, ttl in ms, wall and served ms of the original (heal) or ''
 
@@ -12,7 +12,7 @@ local MOST_DOUBT_MS = 5000
 local UNCHANGED = '='
 local EXPIRE_EVERY = 16
 local log, cmd, due, clock, lobby = unpack(KEYS)
-local room, channel, node, mode, expected, previous, commit_id, chain, blob, origin, n, not_before,
+local room, channel, lobby_channel, node, mode, expected, previous, commit_id, chain, blob, origin, n, not_before,
   deadline, summary, ttl, wall, served = unpack(ARGV)
 expected, n = tonumber(expected), tonumber(n)
 
@@ -90,10 +90,14 @@ else
   if string.sub(deadline, 1, 1) == '+' then at = served + at end
   redis.call('ZADD', due, whole(at), room)
 end
-if summary == '' then
-  redis.call('HDEL', lobby, room)
-elseif summary ~= UNCHANGED then
-  redis.call('HSET', lobby, room, summary)
+-- What the lobby shows changes seldom, and only then is anybody told.
+if summary ~= UNCHANGED and summary ~= (redis.call('HGET', lobby, room) or '') then
+  if summary == '' then
+    redis.call('HDEL', lobby, room)
+  else
+    redis.call('HSET', lobby, room, summary)
+  end
+  redis.call('PUBLISH', lobby_channel, room .. ' ' .. summary)
 end
 -- A backstop need not be moved by every commit: each command costs time and disk.
 if first_of_origin or seq % EXPIRE_EVERY == 1 then

@@ -19,7 +19,7 @@ from towerhall_server.eventlog.answers import (
 from towerhall_server.eventlog.batch import Call
 from towerhall_server.eventlog.commands import Argument, Script, arguments, command_of, script
 from towerhall_server.eventlog.entry import Entry, Stamps
-from towerhall_server.eventlog.keys import room_keys
+from towerhall_server.eventlog.keys import LOBBY, room_keys
 
 BEAT_MS: Final = 900
 GIVEN_OUT_MS: Final = 5000
@@ -73,8 +73,8 @@ def _append_head(room: str, node: str) -> bytes:
     keys = room_keys(room)
     shard = keys.shard
     touched = (keys.log, keys.cmd, shard.due, shard.clock, shard.lobby)
-    common = arguments(len(touched), *touched, room, shard.wake, node)
-    return command_of(11 + APPEND_ARGUMENTS, APPEND.by_digest, common)
+    common = arguments(len(touched), *touched, room, shard.wake, LOBBY, node)
+    return command_of(12 + APPEND_ARGUMENTS, APPEND.by_digest, common)
 
 
 def _deadline(wanted: Append) -> str:

@@ -10,6 +10,8 @@ NODES = "towerhall:nodes"
 """The channel on which every node says that it is there."""
 CHAT = "towerhall:chat"
 """The channel on which every line of chat is published."""
+LOBBY = "towerhall:lobby"
+"""The channel on which is published what the lobby shows of a room, whenever that changes."""
 
 
 class ShardKeys(msgspec.Struct, frozen=True):

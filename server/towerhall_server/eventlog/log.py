@@ -14,6 +14,7 @@ No rules, no rooms' state, and no retrying live here: an answer that is not know
 ask for again. Bytes and sockets are further down: `commands`, `batch`, `connection`.
 """
 
+import asyncio
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -53,7 +54,7 @@ from towerhall_server.eventlog.commands import Argument, packed
 from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.entry import START, Point
 from towerhall_server.eventlog.errors import StoreError
-from towerhall_server.eventlog.keys import CHAT, NODES, SHARDS, room_keys, shard_keys
+from towerhall_server.eventlog.keys import CHAT, LOBBY, NODES, SHARDS, room_keys, shard_keys
 from towerhall_server.eventlog.quotas import Quota, take_call
 from towerhall_server.eventlog.wakes import GUESTS
 
@@ -144,7 +145,7 @@ class EventLog:
         keys = room_keys(room)
         shard = keys.shard
         touched = (keys.log, keys.cmd, keys.chat, keys.secret, shard.due, shard.lobby)
-        call = run_call(REMOVE, touched, room, place.seq, place.chain)
+        call = run_call(REMOVE, touched, room, place.seq, place.chain, LOBBY)
         reply = await self._batch.call(call)
         match reply:
             case [b"OK"]:
@@ -241,6 +242,10 @@ class EventLog:
     def _publish(self, channel: str, data: bytes) -> None:
         told = self._batch.call(Call(packed("PUBLISH", channel, data)))
         told.add_done_callback(lambda told: told.cancelled() or told.exception())
+
+    def call(self, call: Call) -> "asyncio.Future[Any]":
+        """Ask for something that belongs to no room: whoever needs it knows what."""
+        return self._batch.call(call)
 
     async def _ask(self, *command: Argument) -> Any:
         return await self._batch.call(Call(packed(*command)))

@@ -9,7 +9,8 @@ Who is connected where comes the same way. A message begins with the names of it
 room, so that one's own, and those of rooms that are not open here, cost next to nothing. A node
 that has heard only itself for a while stops listening to rooms: it knows of all that happens in
 them. The first word of another node makes it listen again. Lines of chat have a channel of their
-own, on which every node hears all of them, its own too: so they have one order everywhere.
+own, on which every node hears all of them, its own too: so they have one order everywhere. So does
+what the lobby shows of a room: it changes seldom, and whoever keeps the list is told each change.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ from towerhall_server.eventlog.connection import Wire, open_wire
 from towerhall_server.eventlog.endpoint import endpoint
 from towerhall_server.eventlog.entry import Entry, Stamps
 from towerhall_server.eventlog.errors import StoreError
-from towerhall_server.eventlog.keys import CHAT, NODES, SHARDS, shard_keys
+from towerhall_server.eventlog.keys import CHAT, LOBBY, NODES, SHARDS, shard_keys
 
 ENTRY, GUESTS = b"e", b"g"
 """The kind of a message is its first letter after the names."""
@@ -39,6 +40,8 @@ _LISTEN: Final = packed("SUBSCRIBE", *_WAKES)
 _REST: Final = packed("UNSUBSCRIBE", *_WAKES)
 _NODES: Final = NODES.encode()
 _CHAT: Final = CHAT.encode()
+_LOBBY: Final = LOBBY.encode()
+_ALWAYS: Final = (NODES, CHAT, LOBBY)
 
 
 class Woken(msgspec.Struct, frozen=True, gc=False):
@@ -60,6 +63,13 @@ class Said(msgspec.Struct, frozen=True, gc=False):
     line: Line
 
 
+class Listed(msgspec.Struct, frozen=True, gc=False):
+    """The lobby shows this of a room from now on; nothing if it does not show the room."""
+
+    room: str
+    summary: bytes
+
+
 class Told(msgspec.Struct, frozen=True, gc=False):
     """Another node tells who looks at a room there."""
 
@@ -78,7 +88,7 @@ class Missed(msgspec.Struct, frozen=True):
     """Entries may have been published that nobody heard of."""
 
 
-Wake: TypeAlias = Woken | Said | Told | Alive | Missed
+Wake: TypeAlias = Woken | Said | Listed | Told | Alive | Missed
 
 
 async def listen(url: str, node: str) -> AsyncGenerator[Wake, None]:
@@ -86,7 +96,7 @@ async def listen(url: str, node: str) -> AsyncGenerator[Wake, None]:
     wire = await open_wire(endpoint(url))
     own, own_beats = node.encode(), 0
     try:
-        wire.subscribe(packed("SUBSCRIBE", NODES, CHAT))
+        wire.subscribe(packed("SUBSCRIBE", *_ALWAYS))
         wire.subscribe(_LISTEN)
         listens, heard_at = True, monotonic()
         while True:
@@ -97,13 +107,13 @@ async def listen(url: str, node: str) -> AsyncGenerator[Wake, None]:
                 heard_at = monotonic()
             for kind, channel, data in messages or ():
                 if kind == b"subscribe":
-                    if data == SHARDS + 2:
+                    if data == SHARDS + len(_ALWAYS):
                         yield Missed()
                     continue
                 if kind != b"message":
                     continue
                 if channel != _NODES:
-                    wake = _said(data) if channel == _CHAT else _wake(data, own)
+                    wake = _heard_on(channel, data, own)
                     if wake is not None:
                         yield wake
                 elif data != own:
@@ -133,6 +143,17 @@ async def _heard(wire: Wire, seconds: float) -> list[Any] | None:
             raise message
     # The answer to a ping is shorter than what was published.
     return [message for message in messages if len(message) == 3]
+
+
+def _heard_on(channel: bytes, data: bytes, own: bytes) -> Wake | None:
+    if channel == _CHAT:
+        return _said(data)
+    return _listed(data) if channel == _LOBBY else _wake(data, own)
+
+
+def _listed(data: bytes) -> Listed:
+    room, _, summary = data.partition(b" ")
+    return Listed(room.decode(), summary)
 
 
 def _said(data: bytes) -> Said:

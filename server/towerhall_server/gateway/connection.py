@@ -35,10 +35,10 @@ from towerhall_server.gateway.outbox import Outbox
 from towerhall_server.gateway.session import HangUp, Session, Tell, error
 from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.gateway.tokens import TokenProblem
+from towerhall_server.lobby.mine import admits
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import BACKLOG, message_of, say
 from towerhall_server.room.directory import PoisonedRoomError, is_code
-from towerhall_server.room.gate import may_enter
 from towerhall_server.room.history import page
 from towerhall_server.room.inbox import Command, Join, Resync
 from towerhall_server.room.prepared import Prepared
@@ -48,6 +48,7 @@ from towerhall_server.room.view import view_class
 logger = logging.getLogger(__name__)
 
 NOBODY = Person("", "")
+SIT = "sit"
 MOST_ERRANDS = 4
 ORIGIN = re.compile(r"[A-Za-z0-9_-]{11}")
 
@@ -137,7 +138,10 @@ class Connection:
             if wait_ms:
                 asyncio.get_running_loop().call_later(wait_ms / 1000, self._pace)
                 return
-            self._actor.put(Command(self, self._waiting.pop(0)))
+            asked = self._waiting.pop(0)
+            if asked.body["command"] == SIT:
+                self._hall.store.remember(self.person.id, self._code)
+            self._actor.put(Command(self, asked))
 
     def writable(self) -> None:
         self._outbox.drained()
@@ -200,9 +204,13 @@ class Connection:
         except PoisonedRoomError:
             return self._fail("server_fault", error("server_fault"))
         # The same answer for a room that is not there and for one that is none of their business.
-        if actor is None or not may_enter(actor.follower.room.table, greeting.key):
+        if actor is None or not admits(actor.follower.room.table, identity.id, greeting.key):
             return self._fail("room_gone", error("room_gone"))
         watches = actor.follower.room.table.seat_of(identity.id) is None
+        if watches:
+            actor.doubt()  # a seat may be so new that this node has not heard of it
+        else:
+            self._hall.store.remember(identity.id, self._code)
         if watches and actor.follower.audience.watchers >= limits.spectators_per_room:
             return self._fail("busy", error("busy", retry_ms=10_000))
         log = self._hall.directory.node.log

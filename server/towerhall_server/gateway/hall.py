@@ -5,6 +5,7 @@ import msgspec
 from towerhall_protocol.codec import Limits as CodecLimits
 from towerhall_server.gateway.limits import Counts, Limits
 from towerhall_server.gateway.tokens import Tokens
+from towerhall_server.lobby.store import LobbyStore
 from towerhall_server.room.directory import Directory
 from towerhall_server.telemetry.meters import Levels, Meters
 
@@ -18,6 +19,7 @@ class Hall(msgspec.Struct, frozen=True):
     codec: CodecLimits
     sockets_of_identity: Counts
     sockets_of_address: Counts
+    store: LobbyStore
 
     @property
     def meters(self) -> Meters:

@@ -21,6 +21,7 @@ STATUS: Final[Mapping[str, int]] = {
     "not_found": 404,
     "room_gone": 404,
     "unknown_game": 404,
+    "link_gone": 404,
     "method_not_allowed": 405,
     "record_not_ready": 409,
     "message_too_large": 413,

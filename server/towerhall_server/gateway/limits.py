@@ -50,6 +50,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Of all nodes together, as are the next two."""
     rooms_per_ip: Rate = Rate(100 / 3600, 100)
     guests_per_ip: Rate = Rate(30 / 60, 30)
+    questions_per_identity: Rate = Rate(5, 30)
+    """For quickplay, for one's own rooms, and for links."""
 
 
 class Bucket:

@@ -15,6 +15,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
+from towerhall_protocol.lobby import LobbyReset
 from towerhall_protocol.messages import ServerReset
 from towerhall_server.gateway.socket import HIGH_WATER
 from towerhall_server.room.prepared import Prepared
@@ -22,6 +23,8 @@ from towerhall_server.room.prepared import Prepared
 LIMIT_BYTES = 256 * 1024
 LAG_SECONDS = 20.0
 """How long a reader may take from the first message that did not fit to its `reset`."""
+RESETS = (ServerReset, LobbyReset)
+"""What stands for everything that was dropped."""
 RELAPSE_SECONDS = 30.0
 """How long a reader has to keep up after its `reset`."""
 
@@ -87,7 +90,7 @@ class Outbox:
     def send(self, *messages: Prepared) -> None:
         """Write the messages together, or drop them if the reader lags."""
         if self.state != "flowing":
-            if self.state != "resyncing" or type(messages[0].message) is not ServerReset:
+            if self.state != "resyncing" or not isinstance(messages[0].message, RESETS):
                 return
             self._recover()
         if len(messages) == 1:

@@ -5,7 +5,7 @@ with a code. No rule of a game and no state of a room lives here.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Final
 
@@ -16,18 +16,24 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from towerhall_protocol.commands import base64url
-from towerhall_protocol.level import JSON, LEVEL, OLDEST_LEVEL, SUBPROTOCOLS
+from towerhall_protocol.level import JSON, SUBPROTOCOLS
 from towerhall_server.eventlog.batch import StoreError
-from towerhall_server.game import LEVELS, AnyGame, Rejected, option_fields, read_options
+from towerhall_server.game import Rejected, read_options
 from towerhall_server.gateway.connection import Connection
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http import RefusedError, answer, read_body, refusal
 from towerhall_server.gateway.limits import ip_key
-from towerhall_server.gateway.names import clean_name
+from towerhall_server.gateway.listener import Listener
+from towerhall_server.gateway.names import (
+    CHAT_CHARACTERS_MAX,
+    NAME_GRAPHEMES_MAX,
+    clean_name,
+)
 from towerhall_server.gateway.origins import Origins
 from towerhall_server.gateway.quotas import Quotas
-from towerhall_server.gateway.socket import socket_of
+from towerhall_server.gateway.socket import RoomSocket, socket_of
 from towerhall_server.gateway.tokens import Identity, TokenProblem, new_identity
+from towerhall_server.lobby.games import describe_games
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.core import Plan
 from towerhall_server.room.directory import PoisonedRoomError, is_code
@@ -41,7 +47,7 @@ KEY_BYTES: Final = 12
 """96 bits: nobody guesses the key of a private room."""
 KEY_HEADER: Final = "towerhall-key"
 TURN_SECONDS: Final = range(5, 601)
-MOST_BOT_DELAY_MS: Final = 10_000
+BOT_DELAY_MS: Final = range(10_001)
 LIST_SECONDS: Final = 0.5
 """A list of rooms is given out again for so long."""
 
@@ -87,7 +93,7 @@ class Routes:
 
     async def guests(self, request: Request) -> Response:
         """A token for somebody new."""
-        await self._take(guests_per_ip=_address(request))
+        await self._take(guests_per_ip=address_of(request))
         wanted = await read_body(request, NewGuest)
         name = clean_name(wanted.name)
         if name is None:
@@ -98,9 +104,15 @@ class Routes:
 
     async def games(self, request: Request) -> Response:
         """What a lobby needs to draw its form."""
-        games = self._hall.directory.node.games.values()
-        levels = {"oldest": OLDEST_LEVEL, "newest": LEVEL}
-        return answer({"games": [_describe_game(game) for game in games], "level": levels})
+        games, limits = self._hall.directory.node.games, self._hall.limits
+        numbers = {
+            "message_bytes": limits.message_bytes,
+            "spectators_per_room": limits.spectators_per_room,
+            "name_characters": NAME_GRAPHEMES_MAX,
+            "chat_characters": CHAT_CHARACTERS_MAX,
+        }
+        clocks = (range(1), TURN_SECONDS)
+        return answer(describe_games(games, numbers, clocks, BOT_DELAY_MS))
 
     async def rooms(self, request: Request) -> Response:
         """Rooms that anybody may look at."""
@@ -120,7 +132,7 @@ class Routes:
             raise RefusedError("draining")
         identity = self._identity(request)
         wanted = await read_body(request, NewRoom)
-        await self._take(rooms_per_identity=identity.id, rooms_per_ip=_address(request))
+        await self._take(rooms_per_identity=identity.id, rooms_per_ip=address_of(request))
         key = secrets.token_urlsafe(KEY_BYTES) if wanted.private else ""
         plan = self._plan(wanted, identity, key)
         try:
@@ -128,10 +140,12 @@ class Routes:
         except StoreError:
             raise RefusedError("store_unavailable") from None
         table = actor.follower.room.table
+        self._hall.store.remember(identity.id, table.code)
         made = {
             "code": table.code,
             "uid": base64url(table.uid),
             "commitment": base64url(table.commitment),
+            "invite": invite(table.code, key),
         }
         return answer(made | ({"key": key} if key else {}), 201)
 
@@ -160,20 +174,12 @@ class Routes:
 
     async def play(self, websocket: WebSocket) -> None:
         """Play or watch. What is wrong before the first message is answered over HTTP."""
-        address = _address(websocket)
-        code = self._refuse_socket(websocket, address)
-        if code is not None:
-            await websocket.send_denial_response(refusal(*code))
-            return
-        chosen = next(name for name in websocket.scope["subprotocols"] if name in SUBPROTOCOLS)
-        try:
-            await websocket.accept(chosen)
-        except BaseException:
-            self._hall.sockets_of_address.leave(address)
-            raise
-        socket = socket_of(websocket.scope)
         room = websocket.path_params["code"]
-        socket.attach(Connection(self._hall, socket, room, address, text=chosen == JSON))
+
+        def connection(socket: RoomSocket, address: str, text: bool) -> Connection:
+            return Connection(self._hall, socket, room, address, text=text)
+
+        await self._serve(websocket, connection)
 
     async def nowhere(self, websocket: WebSocket) -> None:
         """A socket to any other address; the framework would refuse it without a code."""
@@ -192,6 +198,24 @@ class Routes:
         except StoreError:
             raise RefusedError("store_unavailable") from None
         return answer({"status": "ok", "rooms": len(self._hall.directory)})
+
+    async def _serve(
+        self, websocket: WebSocket, connection: Callable[[RoomSocket, str, bool], Listener]
+    ) -> None:
+        """Open a socket, and let a connection listen to it."""
+        address = address_of(websocket)
+        refused = self._refuse_socket(websocket, address)
+        if refused is not None:
+            await websocket.send_denial_response(refusal(*refused))
+            return
+        chosen = next(name for name in websocket.scope["subprotocols"] if name in SUBPROTOCOLS)
+        try:
+            await websocket.accept(chosen)
+        except BaseException:
+            self._hall.sockets_of_address.leave(address)
+            raise
+        socket = socket_of(websocket.scope)
+        socket.attach(connection(socket, address, chosen == JSON))
 
     def _refuse_socket(
         self, websocket: WebSocket, address: str
@@ -220,7 +244,7 @@ class Routes:
             raise RefusedError("bad_options", detail=span)
         if wanted.turn_seconds and wanted.turn_seconds not in TURN_SECONDS:
             raise RefusedError("bad_options", detail="turn_seconds is 0, or 5 to 600")
-        if not 0 <= wanted.bot_delay_ms <= MOST_BOT_DELAY_MS:
+        if wanted.bot_delay_ms not in BOT_DELAY_MS:
             raise RefusedError("bad_options", detail="bot_delay_ms is 0 to 10000")
         settings = Settings(wanted.turn_seconds, wanted.bot_delay_ms)
         hashed = key_hash(key) if key else b""
@@ -255,21 +279,14 @@ class Routes:
             raise RefusedError("too_many", retry_ms=wait_ms)
 
 
-def _address(connection: HTTPConnection) -> str:
+def invite(code: str, key: str = "") -> str:
+    """The link to a room, from the root of the page. What is behind the # is sent to nobody."""
+    return f"/#/r/{code}/{key}" if key else f"/#/r/{code}"
+
+
+def address_of(connection: HTTPConnection) -> str:
     return ip_key(connection.client.host if connection.client else "")
 
 
 def _key(request: Request) -> str:
     return request.headers.get(KEY_HEADER, "")
-
-
-def _describe_game(game: AnyGame) -> dict[str, object]:
-    return {
-        "name": game.name,
-        "version": game.version,
-        "seats": [game.seats[0], game.seats[-1]],
-        "options": option_fields(game.options_type),
-        "presets": {name: msgspec.to_builtins(preset) for name, preset in game.presets.items()},
-        "levels": LEVELS,
-        "reasons": {code: msgspec.to_builtins(reason) for code, reason in game.reasons.items()},
-    }

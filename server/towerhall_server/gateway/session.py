@@ -57,19 +57,45 @@ def error(code: str, **params: int | str) -> ServerError:
     return ServerError(code, params, hint(code, params))
 
 
-class Session:
-    """What one connection has said so far, as far as it matters."""
+class Hearing:
+    """What every connection does with what it is sent, whomever it talks to."""
 
-    __slots__ = ("_bad", "_chats", "_codec", "_commands", "_histories", "_text", "state")
+    __slots__ = ("_bad", "_codec", "_commands", "_text", "state")
 
     def __init__(self, limits: Limits, codec: CodecLimits, *, text: bool) -> None:
         self._codec = codec
         self._text = text
         self._commands = limits.commands.bucket()
-        self._chats = limits.chat.bucket()
-        self._histories = limits.history.bucket()
         self._bad = limits.bad_messages.bucket()
         self.state: State = "greeting"
+
+    def _document(self, data: bytes | str) -> object:
+        if isinstance(data, str):
+            if not self._text:
+                raise CodecError("wrong_frame_type", "text", {"wanted": "binary"})
+            return decode_json(data, self._codec)
+        if self._text:
+            raise CodecError("wrong_frame_type", "binary", {"wanted": "text"})
+        return decode(data, self._codec)
+
+    def _refuse(self, code: str, params: Mapping[str, int | str], now: float) -> Tell | HangUp:
+        """Nonsense is answered; too much of it ends the connection."""
+        message = ServerError(code, params, hint(code, params))
+        if self._bad.take(now):
+            self.state = "over"
+            return HangUp("bad_message", message)
+        return Tell(message)
+
+
+class Session(Hearing):
+    """What one connection to a room has said so far, as far as it matters."""
+
+    __slots__ = ("_chats", "_histories")
+
+    def __init__(self, limits: Limits, codec: CodecLimits, *, text: bool) -> None:
+        super().__init__(limits, codec, text=text)
+        self._chats = limits.chat.bucket()
+        self._histories = limits.history.bucket()
 
     def receive(self, data: bytes | str, now: float, unanswered: Set[int]) -> Intention:
         """What a message asks for. `now` is in monotonic seconds."""
@@ -100,15 +126,6 @@ class Session:
             return self._chats
         return self._histories if isinstance(message, ClientHistory) else self._commands
 
-    def _document(self, data: bytes | str) -> object:
-        if isinstance(data, str):
-            if not self._text:
-                raise CodecError("wrong_frame_type", "text", {"wanted": "binary"})
-            return decode_json(data, self._codec)
-        if self._text:
-            raise CodecError("wrong_frame_type", "binary", {"wanted": "text"})
-        return decode(data, self._codec)
-
     def _command(self, message: ClientCommand, now: float, unanswered: Set[int]) -> Intention:
         if message.n < 1:
             return self._refuse("bad_number", {}, now)
@@ -121,14 +138,6 @@ class Session:
             detail = {"detail": "`command` is its name"}
             return _rejected(message, "bad_command", "P-41", detail)
         return message
-
-    def _refuse(self, code: str, params: Mapping[str, int | str], now: float) -> Intention:
-        """Nonsense is answered; too much of it ends the connection."""
-        message = ServerError(code, params, hint(code, params))
-        if self._bad.take(now):
-            self.state = "over"
-            return HangUp("bad_message", message)
-        return Tell(message)
 
 
 def _rejected(

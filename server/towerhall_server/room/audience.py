@@ -26,7 +26,7 @@ from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import Change, Replica, frame_of
 from towerhall_server.room.state import Room
 from towerhall_server.room.view import view, view_class
-from towerhall_server.room.viewer import Viewer
+from towerhall_server.room.viewer import NO_WINDOW, Viewer
 
 PRESENCE_SECONDS: Final = 0.1
 
@@ -186,7 +186,7 @@ class Audience:
             if viewer.seat is not None and self._seated.get(viewer.seat) is viewer:
                 del self._seated[viewer.seat]
         for viewer, seat in moved:
-            own = cause.identity == viewer.person.id
+            own = cause.identity == viewer.person.id and not cause.origin.startswith(NO_WINDOW)
             if seat is not None and own and cause.origin != viewer.origin:
                 self._replace(viewer)
                 continue

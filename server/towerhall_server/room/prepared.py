@@ -9,6 +9,7 @@ from struct import Struct
 
 import msgspec
 
+from towerhall_protocol.lobby import LobbyServerMessage
 from towerhall_protocol.messages import ServerMessage
 
 _encode_msgpack = msgspec.msgpack.Encoder().encode
@@ -30,7 +31,9 @@ class Prepared:
 
     __slots__ = ("_binary", "_text", "message")
 
-    def __init__(self, message: ServerMessage | None, binary: bytes | None = None) -> None:
+    def __init__(
+        self, message: ServerMessage | LobbyServerMessage | None, binary: bytes | None = None
+    ) -> None:
         self.message = message
         """`None` for one that was kept as bytes."""
         self._binary = binary

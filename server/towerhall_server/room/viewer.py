@@ -1,10 +1,13 @@
 """What a room knows of those who look at it: a person, a seat or none, and a way to reach them."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from towerhall_server.game import Seat
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import Person
+
+NO_WINDOW: Final = "~"
+"""Begins the origin of a command that came through no connection. No client's origin does."""
 
 
 class Viewer(Protocol):

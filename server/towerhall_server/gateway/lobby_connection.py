@@ -1,0 +1,166 @@
+"""One connection to the lobby: carries what its session intends to the board, and back.
+
+It is a listener to its socket and a viewer to the board. As with rooms, the first message decides
+who it is, and the token is checked before the store is asked anything.
+"""
+
+import asyncio
+import logging
+from math import ceil
+from time import monotonic, time
+
+from towerhall_protocol.errors import CLOSES
+from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
+from towerhall_protocol.lobby import (
+    LobbyArrival,
+    LobbyFilter,
+    LobbyGreeting,
+    LobbyHello,
+    LobbyServerMessage,
+    LobbyWelcome,
+)
+from towerhall_protocol.messages import ClientPing, ServerPaused, ServerPong
+from towerhall_server.eventlog.errors import StoreError
+from towerhall_server.gateway.hall import Hall
+from towerhall_server.gateway.lobby_session import LobbySession
+from towerhall_server.gateway.outbox import Outbox
+from towerhall_server.gateway.session import HangUp, Tell, error
+from towerhall_server.gateway.socket import RoomSocket
+from towerhall_server.gateway.tokens import Identity, TokenProblem
+from towerhall_server.lobby.board import Board
+from towerhall_server.room.prepared import Prepared
+
+logger = logging.getLogger(__name__)
+
+
+class LobbyConnection:
+    """Somebody who looks at the list of rooms through a socket."""
+
+    __slots__ = (
+        "_address",
+        "_board",
+        "_entering",
+        "_hall",
+        "_hello_timer",
+        "_identity",
+        "_outbox",
+        "_session",
+        "_socket",
+    )
+
+    def __init__(
+        self, hall: Hall, board: Board, socket: RoomSocket, address: str, *, text: bool
+    ) -> None:
+        self._hall = hall
+        self._board = board
+        self._address = address
+        self._socket = socket
+        self._session = LobbySession(hall.limits, hall.codec, text=text)
+        self._outbox = Outbox(socket, text, self._resync, self._too_slow)
+        self._identity: Identity | None = None
+        self._entering: asyncio.Task[None] | None = None
+        loop = asyncio.get_running_loop()
+        self._hello_timer = loop.call_later(hall.limits.hello_seconds, self._hello_late)
+
+    # What the socket tells
+
+    def received(self, data: bytes | str) -> None:
+        match self._session.receive(data, monotonic()):
+            case LobbyHello(greeting):
+                self._hello_timer.cancel()
+                self._entering = asyncio.create_task(self._guarded(greeting))
+            case LobbyFilter(wanted):
+                if self._entered:
+                    self._board.choose(self, wanted)
+                else:
+                    self._tell(error("hello_expected"))
+            case ClientPing(seq):
+                self._tell(ServerPong(seq, _now()))
+            case Tell(message):
+                self.send(Prepared(message))
+            case HangUp(reason, problem):
+                if problem is not None:
+                    self._tell(problem)
+                self.close(reason)
+
+    def writable(self) -> None:
+        self._outbox.drained()
+
+    def lost(self) -> None:
+        self._session.state = "over"
+        self._hello_timer.cancel()
+        if self._entering is not None:
+            self._entering.cancel()
+        self._board.remove(self)
+        if self._identity is not None:
+            self._hall.sockets_of_identity.leave(self._identity.id)
+        self._hall.sockets_of_address.leave(self._address)
+        self._outbox.close()
+
+    # What the board tells
+
+    def send(self, *messages: Prepared) -> None:
+        self._outbox.send(*messages)
+
+    def close(self, reason: str) -> None:
+        self._session.state = "over"
+        self._socket.end(CLOSES[reason].code, reason)
+
+    # Entering
+
+    @property
+    def _entered(self) -> bool:
+        return self._entering is not None and self._entering.done()
+
+    async def _guarded(self, greeting: LobbyGreeting) -> None:
+        try:
+            await self._enter(greeting)
+        except StoreError:
+            self._fail("store_unavailable", "store_unavailable")
+        except Exception:
+            logger.exception("somebody could not be shown the lobby")
+            self._fail("server_fault", "server_fault")
+
+    async def _enter(self, greeting: LobbyGreeting) -> None:
+        """From a greeting to the board; every way of failing has its code."""
+        if greeting.level < OLDEST_LEVEL:
+            levels = {"oldest": OLDEST_LEVEL, "newest": LEVEL}
+            return self._fail("level_too_old", "level_too_old", **levels)
+        identity = self._hall.tokens.read(greeting.token)
+        if isinstance(identity, TokenProblem):
+            return self._fail("unauthorized", "unauthorized", detail=identity.detail)
+        if not self._hall.sockets_of_identity.enter(identity.id):
+            return self._fail("busy", "busy", retry_ms=10_000)
+        self._identity = identity
+        if self._hall.directory.is_cut:
+            return self._fail("store_unavailable", "store_unavailable")
+        await self._board.ready()
+        # From here on in one step: nothing may change between the list and the first patch.
+        shown = self._board.add(self, greeting.filter)
+        arrival = LobbyArrival(identity.id, identity.name, LEVEL, _now(), shown)
+        self._tell(LobbyWelcome(arrival))
+        if self._board.paused:
+            self._tell(ServerPaused(True))
+        return None
+
+    def _fail(self, reason: str, code: str, **params: int | str) -> None:
+        self._tell(error(code, **params))
+        self.close(reason)
+
+    def _hello_late(self) -> None:
+        self._fail("hello_late", "hello_late", seconds=ceil(self._hall.limits.hello_seconds))
+
+    # The way out
+
+    def _tell(self, message: LobbyServerMessage) -> None:
+        self.send(Prepared(message))
+
+    def _resync(self) -> None:
+        self._board.resync(self)
+
+    def _too_slow(self) -> None:
+        self._fail("too_slow", "too_slow")
+
+
+def _now() -> tuple[int, int]:
+    return round(time() * 1000), 0

@@ -1,0 +1,1 @@
+"""The lobby: which rooms there are, and how people come together in them."""

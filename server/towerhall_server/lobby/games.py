@@ -1,0 +1,62 @@
+"""Games as a lobby needs them to draw its form: options, presets, numbers; texts as codes.
+
+No words for people stand here: a code names each text, and whoever draws the form has the words in
+the languages that it speaks.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
+from towerhall_server.game import LEVELS, AnyGame, option_fields
+
+
+def describe_games(
+    games: Mapping[str, AnyGame],
+    limits: Mapping[str, int],
+    turn_seconds: Sequence[range],
+    bot_delay_ms: range,
+) -> dict[str, object]:
+    """All games, and what holds for the rooms of each."""
+    return {
+        "games": [describe_game(game) for game in games.values()],
+        "level": {"oldest": OLDEST_LEVEL, "newest": LEVEL},
+        "clocks": {
+            "turn_seconds": [_span(each) for each in turn_seconds],
+            "bot_delay_ms": [_span(bot_delay_ms)],
+        },
+        "limits": limits,
+    }
+
+
+def describe_game(game: AnyGame) -> dict[str, object]:
+    options = {
+        name: {
+            "values": field.values,
+            "default": field.default,
+            "text": f"{game.name}.{name}",
+            "texts": [f"{game.name}.{name}.{_spelt(value)}" for value in field.values],
+        }
+        for name, field in option_fields(game.options_type).items()
+    }
+    return {
+        "name": game.name,
+        "text": game.name,
+        "version": game.version,
+        "seats": _span(game.seats),
+        "options": options,
+        "presets": {name: msgspec.to_builtins(preset) for name, preset in game.presets.items()},
+        "preset_texts": {name: f"{game.name}.preset.{name}" for name in game.presets},
+        "levels": LEVELS,
+        "level_texts": {level: f"level.{level}" for level in LEVELS},
+        "reasons": {code: msgspec.to_builtins(reason) for code, reason in game.reasons.items()},
+    }
+
+
+def _span(numbers: range) -> tuple[int, int]:
+    return numbers[0], numbers[-1]
+
+
+def _spelt(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
