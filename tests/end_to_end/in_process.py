@@ -48,8 +48,9 @@ from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of, say
 from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Plan
-from towerhall_server.room.events import Settings, encode_commit
+from towerhall_server.room.events import Settings
 from towerhall_server.room.follower import Follower, Node
 from towerhall_server.room.history import page
 from towerhall_server.room.inbox import Command, Join, TimeIsUp

@@ -28,8 +28,9 @@ from towerhall_server.gateway.routes import NewGuest, NewRoom, Routes
 from towerhall_server.gateway.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
 from towerhall_server.gateway.socket import MAX_FRAGMENTS
 from towerhall_server.room import chat, core, history, state
+from towerhall_server.room.commits import Cause
 from towerhall_server.room.core import Plan, Step
-from towerhall_server.room.events import PUBLIC_FIELDS, Cause, Settings, facts
+from towerhall_server.room.events import PUBLIC_FIELDS, Settings, facts
 from towerhall_server.room.gate import RIGHTS
 from towerhall_server.room.record_shape import FORMAT, Deal, Hand, Proof, Record
 from towerhall_server.room.seats import Person

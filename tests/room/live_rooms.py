@@ -39,9 +39,10 @@ from towerhall_server.game import AnyGame, Seat, Viewer
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room.commits import Commit, decode_commit
 from towerhall_server.room.core import Plan
 from towerhall_server.room.directory import Directory
-from towerhall_server.room.events import Commit, Settings, decode_commit
+from towerhall_server.room.events import Settings
 from towerhall_server.room.follower import Node
 from towerhall_server.room.inbox import Command, Join
 from towerhall_server.room.prepared import Prepared

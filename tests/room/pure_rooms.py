@@ -37,15 +37,9 @@ from towerhall_server.game import AnyGame, Rejected, Seat, Viewer
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room import core
 from towerhall_server.room.audience import Audience
+from towerhall_server.room.commits import THE_ROOM, Cause, Commit, encode_commit
 from towerhall_server.room.core import Plan, Step
-from towerhall_server.room.events import (
-    THE_ROOM,
-    Cause,
-    Commit,
-    Settings,
-    TimedOut,
-    encode_commit,
-)
+from towerhall_server.room.events import Settings, TimedOut
 from towerhall_server.room.guests import Guests
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import Replica

@@ -18,14 +18,9 @@ from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, Point
 from towerhall_server.game import LEVELS, AnyGame, Rejected, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room import core
+from towerhall_server.room.commits import Cause, Commit, decode_commit, encode_commit
 from towerhall_server.room.core import Plan, Step
-from towerhall_server.room.events import (
-    Cause,
-    Commit,
-    Settings,
-    decode_commit,
-    encode_commit,
-)
+from towerhall_server.room.events import Settings
 from towerhall_server.room.record import make_record
 from towerhall_server.room.record_shape import rows_of
 from towerhall_server.room.seats import Person

@@ -45,6 +45,7 @@ from towerhall_server.eventlog.entry import mark
 from towerhall_server.eventlog.keys import room_keys, shard_of
 from towerhall_server.game import Seat
 from towerhall_server.room import actor as actor_module
+from towerhall_server.room import alarm
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.events import TimedOut
 from towerhall_server.room.inbox import Doubt, TimeIsUp
@@ -239,7 +240,7 @@ async def test_a_command_that_came_second_and_is_no_longer_possible_is_refused(
 async def test_a_bot_that_came_second_makes_no_second_move(
     url: str, one: LiveNode, other: LiveNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(actor_module, "GRACE_MS", 5)
+    monkeypatch.setattr(alarm, "GRACE_MS", 5)
     one.beat()
     other.beat()
     ann = await FakeViewer("ann").enter(await one.found(seats=3))

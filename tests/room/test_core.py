@@ -37,32 +37,29 @@ from towerhall_protocol.fairness import NO_NONCE, commitment, game_seed
 from towerhall_server.game import AnyGame, Rejected, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room import core
+from towerhall_server.room.commits import THE_ROOM, Cause, Commit, decode_commit, encode_commit
 from towerhall_server.room.core import ABANDONED_MS, EMPTY_MS, IDLE_MS, KEPT_MS, OPEN_MS, Due
 from towerhall_server.room.events import (
     PUBLIC_FIELDS,
-    THE_ROOM,
-    Cause,
-    Commit,
     GameOver,
     RoomClosed,
     RoomCreated,
     SecretRevealed,
     TimedOut,
-    decode_commit,
-    encode_commit,
 )
+from towerhall_server.room.explaining import effect_of, explain
 from towerhall_server.room.seats import Person
 from towerhall_server.room.state import (
     MOST_PAIRS,
     Done,
     Overtaken,
     Room,
-    Status,
     entered,
     fold,
     happen,
     look_up,
 )
+from towerhall_server.room.table import Status
 from towerhall_server.room.view import describe, summary, view
 
 both_games = pytest.mark.parametrize("rules", [FIVE_TOWERS, DICE_DUEL], ids=lambda r: r.name)
@@ -531,19 +528,19 @@ def test_the_effect_of_a_command_is_what_its_offer_says(rules: AnyGame) -> None:
             for offer in room.rules.offers(room.game, seat):
                 for command, effect in offer.with_effects():
                     told += bool(effect)
-                    assert core.effect_of(room, seat, command) == effect
-            assert core.effect_of(room, seat, {"command": "nonsense"}) == {}
+                    assert effect_of(room, seat, command) == effect
+            assert effect_of(room, seat, {"command": "nonsense"}) == {}
     assert told
 
 
 def test_a_refusal_is_explained_by_the_page_that_it_cites() -> None:
-    of_game = core.explain(DICE_DUEL, Rejected("no_such_tile", "3", {"size": 2}))
+    of_game = explain(DICE_DUEL, Rejected("no_such_tile", "3", {"size": 2}))
     assert of_game == "Choose a tile of size 2."
-    of_room = core.explain(DICE_DUEL, Rejected("seat_taken", "P-51", {"seat": 1}))
+    of_room = explain(DICE_DUEL, Rejected("seat_taken", "P-51", {"seat": 1}))
     assert of_room == "seat 1 is taken"
     # Both have a code of that name.
     texts = {
-        core.explain(DICE_DUEL, Rejected("bad_command", rule, {"detail": "so"}))
+        explain(DICE_DUEL, Rejected("bad_command", rule, {"detail": "so"}))
         for rule in ("2", "P-41")
     }
     assert texts == {
@@ -555,4 +552,4 @@ def test_a_refusal_is_explained_by_the_page_that_it_cites() -> None:
 @pytest.mark.parametrize("command", ["ready", "stand", "open"])
 def test_a_command_to_the_room_has_no_effect_that_could_be_told_beforehand(command: str) -> None:
     pure = PureRoom().seat_people(ADA, BEN)
-    assert core.effect_of(pure.room, Seat(0), {"command": command}) == {}
+    assert effect_of(pure.room, Seat(0), {"command": command}) == {}

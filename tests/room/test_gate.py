@@ -18,9 +18,10 @@ from tests.room.pure_rooms import (
 from towerhall_protocol.errors import HINTS
 from towerhall_server.game import BAD_COMMAND, Rejected
 from towerhall_server.room import core
+from towerhall_server.room.core import ROOM_COMMANDS
 from towerhall_server.room.gate import GAME, RIGHTS, key_hash, may_enter, refuse, roles
-from towerhall_server.room.seats import ROOM_COMMANDS, Person
-from towerhall_server.room.state import Status
+from towerhall_server.room.seats import Person
+from towerhall_server.room.table import Status
 
 BOT_SEAT, LAST_SEAT = 2, 3
 FIELDS: dict[str, dict[str, object]] = {

@@ -36,14 +36,13 @@ from towerhall_protocol.merge_patch import apply
 from towerhall_server.game import AnyGame, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room import core
+from towerhall_server.room.commits import Cause, decode_commit
 from towerhall_server.room.events import (
     PUBLIC_FIELDS,
-    Cause,
     PersonSat,
     RoomCreated,
     RoomEvent,
     Sealed,
-    decode_commit,
     facts,
 )
 from towerhall_server.room.replica import Change, follow

@@ -13,7 +13,7 @@ from tests.room.record_games import relinked
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.game import AnyGame, event_name
 from towerhall_server.room import events as room_events
-from towerhall_server.room.events import decode_commit, encode_commit
+from towerhall_server.room.commits import decode_commit, encode_commit
 from towerhall_server.room.record import make_record
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.verify import verify

@@ -7,6 +7,7 @@ crowd does not multiply it; other nodes are told, too, and tell.
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator
+from time import monotonic
 from typing import Final
 
 import msgspec
@@ -20,7 +21,7 @@ from towerhall_protocol.messages import (
     ServerSeat,
 )
 from towerhall_server.game import Seat
-from towerhall_server.room.events import THE_ROOM, Cause
+from towerhall_server.room.commits import THE_ROOM, Cause
 from towerhall_server.room.guests import Guests
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import Change, Replica, frame_of
@@ -29,6 +30,7 @@ from towerhall_server.room.view import view, view_class
 from towerhall_server.room.viewer import Viewer
 
 PRESENCE_SECONDS: Final = 0.1
+FOREVER: Final = float("inf")
 
 
 class Audience:
@@ -47,6 +49,10 @@ class Audience:
         self._told_others: Guests | None = Guests()
         self._asks = True
         self._over = False
+        self._host = ""
+        self._seen: dict[Seat, float] = {}
+        """When a seat that is not connected was so last."""
+        self._since = monotonic()
 
     def __len__(self) -> int:
         return sum(map(len, self._viewers.values()))
@@ -75,6 +81,7 @@ class Audience:
     def add(self, room: Room, viewer: Viewer) -> None:
         """Somebody came. A seat has one connection: an older one has to go."""
         viewer.seat = room.table.seat_of(viewer.person.id)
+        self._host = room.table.host
         self._viewers.setdefault(view_class(room.rules, viewer.seat), []).append(viewer)
         self._claim(viewer)
         self._told = None
@@ -116,6 +123,7 @@ class Audience:
                 else:
                     viewer.send(prepared)
         if moved:
+            self._host = after.table.host
             self._reseat(replica, change.commit.cause)
             for seat in asked:
                 self.offer(after, change.seq, seat)
@@ -204,15 +212,31 @@ class Audience:
     def _tell_presence(self) -> None:
         self._presence = None
         presence = ServerPresence(self.online, self.watchers)
+        for seat in self._seen.keys() - set(presence.online):
+            self._seen[seat] = min(self._seen[seat], monotonic())
+        self._seen |= dict.fromkeys(map(Seat, presence.online), FOREVER)
         if presence != self._told:
             self._told = presence
             self.tell(presence)
         claims = {seat: viewer.claim for seat, viewer in self._seated.items()}
-        guests = Guests(claims, len(self) - len(claims))
+        guests = Guests(claims, len(self) - len(claims), host=self._is_host_here())
         if guests != self._told_others:
             self._told_others = guests
             self._tell_others(msgspec.structs.replace(guests, asks=self._asks))
             self._asks = False
+
+    # Who is away
+
+    def absent_seconds(self, seat: Seat) -> float:
+        """How long nobody has been connected for a seat, as far as this node can tell."""
+        return 0.0 if seat in self.online else monotonic() - self._seen.get(seat, self._since)
+
+    @property
+    def has_host(self) -> bool:
+        return self._is_host_here() or any(guests.host for guests in self._elsewhere.values())
+
+    def _is_host_here(self) -> bool:
+        return any(viewer.person.id == self._host for viewer in self)
 
     # Other nodes
 

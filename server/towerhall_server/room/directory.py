@@ -24,8 +24,8 @@ from towerhall_server.game import UnknownRulesError
 from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of
+from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Plan
-from towerhall_server.room.events import encode_commit
 from towerhall_server.room.follower import TTL_MS, Follower, Node, load
 from towerhall_server.room.guests import decode_guests
 from towerhall_server.room.inbox import TimeIsUp
@@ -211,6 +211,7 @@ class Directory:
                 self._forget(code)
             elif not actor.idle:
                 self._idle_since.pop(code, None)
+                actor.look()
             elif now - self._idle_since.setdefault(code, now) >= self._asleep_seconds:
                 self._forget(code)
                 await actor.stop("restart")
@@ -263,6 +264,9 @@ class Directory:
         replica.load((entry,))
         return self._start(code, replica, appended_last=True)
 
+    async def _make(self, plan: Plan) -> str:
+        return (await self.create(plan)).code
+
     async def _load(self, code: str) -> RoomActor | None:
         try:
             replica = await load(self._node, code)
@@ -279,6 +283,7 @@ class Directory:
             raise PoisonedRoomError(code) from error
 
     def _start(self, code: str, replica: Replica, *, appended_last: bool) -> RoomActor:
-        actor = RoomActor(Follower(self._node, replica), appended_last=appended_last)
+        follower = Follower(self._node, replica)
+        actor = RoomActor(follower, appended_last=appended_last, make_room=self._make)
         self._actors[code] = actor
         return actor

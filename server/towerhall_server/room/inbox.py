@@ -39,11 +39,15 @@ class Doubt(msgspec.Struct, frozen=True):
     """News may have been missed."""
 
 
+class HostAway(msgspec.Struct, frozen=True):
+    """The host may have been away for too long."""
+
+
 class TimeIsUp(msgspec.Struct, frozen=True):
     """What the room wanted to do by itself may be due."""
 
 
-Item: TypeAlias = Command | Join | Resync | News | Doubt | TimeIsUp
+Item: TypeAlias = Command | Join | Resync | News | Doubt | HostAway | TimeIsUp
 
 
 class Inbox:
