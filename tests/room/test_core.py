@@ -115,7 +115,9 @@ def test_histories_come_to_every_status_every_event_and_most_refusals() -> None:
         *(kind.__name__ for kind in PUBLIC_FIELDS),
         *("already_seated", "not_seated", "not_host", "not_waiting", "bad_command", "stale"),
         *("wrong_nonce", "already_open", "room_full", "seat_empty", "not_sealed", "seats_free"),
-        *("not_ready", "not_playing", "no_such_seat", "seat_taken"),
+        *("not_ready", "not_playing", "no_such_seat", "seat_taken", "seat_reserved", "kicked"),
+        *("own_seat", "bot_plays", "no_bot_plays", "resigned", "not_over", "rematch_made"),
+        *("not_absent", "bad_options"),
     }
 
 
