@@ -266,7 +266,6 @@ def whole_room(name: str, seats: int = 3) -> PureRoom:
     pure.say(BEN, "take_back")
     pure.say(ADA, "want_end")
     pure.play_on()
-    pure.say(BEN, "rematch")
     return pure
 
 
@@ -289,9 +288,11 @@ SITTING: tuple[dict[str, Any], ...] = (
     {"nonce": "x"}, {"nonce": 7}, {"nonce": None},
 )  # fmt: skip
 SAYINGS = (
-    "sit", "sit", "stand", "ready", "ready", "unready", "start", "start", "open", "open", "add_bot",
+    "sit", "sit", "stand", "ready", "ready", "unready", "start", "start", "open", "open", "open",
+    "open", "add_bot",
     "remove_bot", "kick", "set_options", "leave", "take_back", "call_bot", "resign", "want_end",
-    "rematch", "move", "move", "move", "stale", "nonsense", "wait", "wait", "close", "pass_host",
+    "rematch", "move", "move", "move", "move", "move", "move", "stale", "nonsense", "wait", "wait",
+    "wait", "wait", "close", "pass_host",
 )  # fmt: skip
 
 
@@ -353,16 +354,11 @@ def lived(rules: AnyGame, seed: int, sayings: int) -> PureRoom:
     chance = random.Random(seed)
     seats = chance.choice((2, 3))
     reserved = ("",) * (seats - 1) + (chance.choice(("", "", ADA.id)),)
-    pure = PureRoom(
-        rules,
-        seats,
-        turn_seconds=chance.choice((0, 20)),
-        quick=chance.random() < 0.2,
-        reserved=reserved,
-    )
-    pure.known = Known(absent=range(seats), rematch=REMATCH)
-    begun = chance.choice(("fresh", "seated", "with nonces", "sealed", "playing"))
-    if begun != "fresh":
+    begun = chance.choice(("fresh", "quick", "seated", "with nonces", "sealed", "playing"))
+    seconds, quick = chance.choice((0, 20)), begun == "quick"
+    pure = PureRoom(rules, seats, turn_seconds=seconds, quick=quick, reserved=reserved)
+    pure.known = Known(absent=range(1, seats), rematch=REMATCH)
+    if begun not in ("fresh", "quick"):
         pure.seat_people(ADA, BEN, sealed=begun != "seated")
     if begun == "sealed":
         pure.say(HOST, "start")

@@ -109,13 +109,13 @@ class Audience:
             self._views[view_class(after.rules, None)] = _view_before(change, after)
         before = change.before
         moved = before is None or before.table is not after.table
-        if moved:
-            # Whoever has taken a seat back, or has left it to a bot, needs to know what it offers.
-            offers = {}
-        else:
-            asked = () if before is not None and before.tag == after.tag else after.to_act()
-            # Whoever is asked gets frame and offers in one write, unless seats change in between.
-            offers = {self._seated[s]: s for s in asked if s in self._seated and after.is_played(s)}
+        asked = () if before is not None and before.tag == after.tag else after.to_act()
+        # Whoever is asked gets frame and offers in one write, unless seats change in between.
+        offers = (
+            {}
+            if moved
+            else {self._seated[s]: s for s in asked if s in self._seated and after.is_played(s)}
+        )
         for name, old in self._views.items():
             new = view(after, name)
             prepared = frame_of(change, old, new)
@@ -128,7 +128,7 @@ class Audience:
                     viewer.send(prepared)
         if moved:
             self._reseat(replica, change.commit.cause)
-            for seat in after.to_act():
+            for seat in asked or _changed_players(before, after):
                 self.offer(after, change.seq, seat)
 
     def offer(self, room: Room, seq: int, seat: Seat) -> None:
@@ -281,6 +281,13 @@ class Audience:
 def _offers(room: Room, seq: int, seat: Seat) -> Prepared:
     offers = room.rules.offers(room.game, seat) if room.is_played(seat) else ()
     return Prepared(ServerOffers(seq, room.tag, offers))
+
+
+def _changed_players(before: Room | None, after: Room) -> tuple[Seat, ...]:
+    """Seats that are to act, and whose person has left them to a bot or has come back."""
+    if before is None or before.game is None:
+        return ()
+    return tuple(s for s in after.to_act() if before.is_played(s) != after.is_played(s))
 
 
 def _view_before(change: Change, after: Room) -> Document:
