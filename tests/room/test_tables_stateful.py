@@ -36,7 +36,9 @@ from towerhall_server.room.verify import verify
 from towerhall_server.room.view import view, view_class
 
 people = st.sampled_from(PEOPLE)
-seats = st.integers(-1, 3)
+askers = st.integers(0, 9)
+"""Who asks: the host, whoever has one of the seats, or anybody; see `TableMachine.asker`."""
+seats = st.sampled_from((0, 1, 2, 0, 1, -1, 3))
 levels = st.sampled_from((*LEVELS, "best"))
 WINDOWS = 3
 """Connections of one person that are open at most."""
@@ -56,15 +58,36 @@ class TableMachine(RuleBasedStateMachine):
         seconds=st.sampled_from((0, 20, 3600)),
         quick=st.booleans(),
         kept_for=st.one_of(st.none(), people),
+        begun=st.sampled_from(("empty", "seated", "playing", "playing")),
     )
     def found(
-        self, hidden: bool, size: int, seconds: int, quick: bool, kept_for: Person | None
+        self,
+        hidden: bool,
+        size: int,
+        seconds: int,
+        quick: bool,
+        kept_for: Person | None,
+        begun: str,
     ) -> None:
         rules = SECRET_DUEL if hidden else DICE_DUEL
         reserved = () if kept_for is None else ("",) * (size - 1) + (kept_for.id,)
         self.pure = PureRoom(rules, size, turn_seconds=seconds, quick=quick, reserved=reserved)
         self.pure.known = Known(rematch=REMATCH)
+        if begun != "empty":
+            for person in PEOPLE[:size]:
+                self.say(person, "sit")
+        if begun == "playing":
+            self.start()
         self.stage = Stage(self.pure)
+
+    def asker(self, number: int) -> Person:
+        table = self.pure.room.table
+        if number == 0:
+            return next(person for person in PEOPLE if person.id == table.host)
+        holder = table.seats[number % len(table.seats)]
+        if number > 5 or holder is None or holder.is_bot:
+            return PEOPLE[number % len(PEOPLE)]
+        return Person(holder.identity, holder.name)
 
     # What people do
 
@@ -78,7 +101,8 @@ class TableMachine(RuleBasedStateMachine):
         async def shown() -> None:
             self.stage.follow()
 
-        self.runner.run(shown())
+        if hasattr(self, "stage"):
+            self.runner.run(shown())
 
     @rule(person=people, seat=seats, sealed=st.booleans())
     def sit(self, person: Person, seat: int, sealed: bool) -> None:
@@ -86,29 +110,29 @@ class TableMachine(RuleBasedStateMachine):
         shown = {"nonce": sealed_nonce(person, deal)} if sealed else {}
         self.say(person, "sit", **shown, **({} if seat < 0 else {"seat": seat}))
 
-    @rule(person=people)
-    def stand(self, person: Person) -> None:
-        self.say(person, "stand")
+    @rule(asker=askers)
+    def stand(self, asker: int) -> None:
+        self.say(self.asker(asker), "stand")
 
-    @rule(person=people, ready=st.booleans())
-    def ready(self, person: Person, ready: bool) -> None:
-        self.say(person, "ready", ready=ready)
+    @rule(asker=askers, ready=st.booleans())
+    def ready(self, asker: int, ready: bool) -> None:
+        self.say(self.asker(asker), "ready", ready=ready)
 
-    @rule(person=people, seat=seats)
-    def kick(self, person: Person, seat: int) -> None:
-        self.say(person, "kick", seat=seat)
+    @rule(asker=askers, seat=seats)
+    def kick(self, asker: int, seat: int) -> None:
+        self.say(self.asker(asker), "kick", seat=seat)
 
-    @rule(person=people, preset=st.sampled_from(("standard", "quick", "none")))
-    def set_options(self, person: Person, preset: str) -> None:
-        self.say(person, "set_options", options={"preset": preset})
+    @rule(asker=askers, preset=st.sampled_from(("standard", "quick", "none")))
+    def set_options(self, asker: int, preset: str) -> None:
+        self.say(self.asker(asker), "set_options", options={"preset": preset})
 
-    @rule(person=people, level=levels)
-    def add_bot(self, person: Person, level: str) -> None:
-        self.say(person, "add_bot", level=level)
+    @rule(asker=askers, level=levels)
+    def add_bot(self, asker: int, level: str) -> None:
+        self.say(self.asker(asker), "add_bot", level=level)
 
-    @rule(person=people, seat=seats)
-    def remove_bot(self, person: Person, seat: int) -> None:
-        self.say(person, "remove_bot", seat=seat)
+    @rule(asker=askers, seat=seats)
+    def remove_bot(self, asker: int, seat: int) -> None:
+        self.say(self.asker(asker), "remove_bot", seat=seat)
 
     @rule()
     def begin(self) -> None:
@@ -119,30 +143,30 @@ class TableMachine(RuleBasedStateMachine):
     def open(self, person: Person) -> None:
         self.say(person, "open", nonce=open_nonce(person, self.pure.room.table.deal))
 
-    @rule(person=people, level=levels)
-    def leave(self, person: Person, level: str) -> None:
-        self.say(person, "leave", level=level)
+    @rule(asker=askers, level=levels)
+    def leave(self, asker: int, level: str) -> None:
+        self.say(self.asker(asker), "leave", level=level)
 
-    @rule(person=people)
-    def take_back(self, person: Person) -> None:
-        self.say(person, "take_back")
+    @rule(asker=askers)
+    def take_back(self, asker: int) -> None:
+        self.say(self.asker(asker), "take_back")
 
-    @rule(person=people, seat=seats, absent=st.sets(seats))
-    def call_bot(self, person: Person, seat: int, absent: set[int]) -> None:
+    @rule(asker=askers, seat=seats, absent=st.sets(seats))
+    def call_bot(self, asker: int, seat: int, absent: set[int]) -> None:
         self.pure.known = Known(absent=absent, rematch=REMATCH)
-        self.say(person, "call_bot", seat=seat)
+        self.say(self.asker(asker), "call_bot", seat=seat)
 
-    @rule(person=people)
-    def resign(self, person: Person) -> None:
-        self.say(person, "resign")
+    @rule(asker=askers)
+    def resign(self, asker: int) -> None:
+        self.say(self.asker(asker), "resign")
 
-    @rule(person=people, wanted=st.booleans())
-    def want_end(self, person: Person, wanted: bool) -> None:
-        self.say(person, "want_end", wanted=wanted)
+    @rule(asker=askers, wanted=st.booleans())
+    def want_end(self, asker: int, wanted: bool) -> None:
+        self.say(self.asker(asker), "want_end", wanted=wanted)
 
-    @rule(person=people)
-    def rematch(self, person: Person) -> None:
-        self.say(person, "rematch")
+    @rule(asker=askers)
+    def rematch(self, asker: int) -> None:
+        self.say(self.asker(asker), "rematch")
 
     @rule(moves=st.integers(1, 4))
     def play(self, moves: int) -> None:

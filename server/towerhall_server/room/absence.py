@@ -19,7 +19,9 @@ class Absence:
 
     def __init__(self, follower: Follower) -> None:
         self._follower = follower
+        self._host = follower.room.table.host
         self._host_at = monotonic()
+        """When that host was last known to be there, or became host."""
 
     def seats(self) -> tuple[Seat, ...]:
         """Seats for which a bot may be called."""
@@ -33,12 +35,13 @@ class Absence:
         To be asked now and then: the time counts from the last time that the host was there.
         """
         follower, now = self._follower, monotonic()
-        if follower.room.table.status != "waiting" or follower.audience.has_host:
-            self._host_at = now
+        table = follower.room.table
+        is_new = table.host != self._host
+        if table.status != "waiting" or is_new or follower.audience.has_host:
+            self._host, self._host_at = table.host, now
             return None
         if now - self._host_at < HOST_AWAY_SECONDS:
             return None
-        table = follower.room.table
         for seat in follower.audience.online:
             holder = table.seats[seat]
             if holder is not None and holder.identity not in ("", table.host):
