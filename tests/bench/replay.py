@@ -34,7 +34,8 @@ from towerhall_server.eventlog.log import Append, Appended, EventLog, Following
 from towerhall_server.eventlog.store import connect
 from towerhall_server.game import discover
 from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.events import Settings, decode_commit
+from towerhall_server.room.commits import decode_commit
+from towerhall_server.room.events import Settings
 from towerhall_server.room.follower import TTL_MS, Node, load
 
 ROOMS, COMMITS = 500, 200

@@ -41,8 +41,8 @@ from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.wakes import ENTRY
 from towerhall_server.game import AnyGame, Rejected, Viewer
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
+from towerhall_server.room import actor, core, events
 from towerhall_server.room import audience as audience_module
-from towerhall_server.room import core, events
 from towerhall_server.room import view as view_module
 from towerhall_server.room.events import PersonSat, RoomCreated
 from towerhall_server.room.gate import key_hash
@@ -635,7 +635,7 @@ async def test_a_dry_run_that_tells_the_next_card_is_found(
     def effect_of(room: Room, seat: Any, body: Any) -> Mapping[str, object]:
         return {"next": list(room.game.pile[:1])}
 
-    monkeypatch.setattr(core, "effect_of", effect_of)
+    monkeypatch.setattr(actor, "effect_of", effect_of)
     assert await complaints_of(TOWERS) != []
 
 

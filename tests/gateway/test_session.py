@@ -15,6 +15,7 @@ from towerhall_protocol.errors import CLOSES, HINTS
 from towerhall_protocol.messages import (
     ClientChat,
     ClientCommand,
+    ClientEmote,
     ClientHello,
     ClientHistory,
     ClientMessage,
@@ -42,7 +43,8 @@ BAD = ["dance"]
 HELLO = ClientHello(Greeting("token", 1, "AAAAAAAAAAA"))
 COMMAND = ClientCommand(1, "", {"command": "sit"})
 HISTORY, CHAT, PING = ClientHistory(1, 2), ClientChat("hi"), ClientPing(3)
-MESSAGES: tuple[ClientMessage, ...] = (HELLO, COMMAND, HISTORY, CHAT, PING)
+EMOTE = ClientEmote("wow")
+MESSAGES: tuple[ClientMessage, ...] = (HELLO, COMMAND, HISTORY, CHAT, EMOTE, PING)
 STATES: tuple[State, ...] = get_args(State)
 
 # What comes of each message in each state: the message itself, a refusal, or nothing at all.
@@ -52,6 +54,7 @@ hello      passed          hello_expected  nothing
 command    hello_expected  passed          nothing
 history    hello_expected  passed          nothing
 chat       hello_expected  passed          nothing
+emote      hello_expected  passed          nothing
 ping       hello_expected  passed          nothing
 nonsense   malformed       malformed       nothing
 unknown    unknown         unknown         nothing
@@ -311,3 +314,18 @@ def test_whatever_comes_leads_to_an_intention_and_never_to_an_exception(
             assert msgpack.unpackb(encode(intention.message))
         else:
             assert intention is None or isinstance(intention, UNDERSTOOD[state])
+
+
+def test_chat_and_emotes_share_their_rate() -> None:
+    made = session(limits=Limits(chat=Rate(1, 2)))
+    assert give(made, CHAT) == CHAT
+    assert give(made, EMOTE) == EMOTE
+    assert refused(give(made, EMOTE)) == "too_many"
+    assert refused(give(made, CHAT)) == "too_many"
+
+
+def test_an_emote_that_does_not_exist_is_refused_and_shown_in_short() -> None:
+    answer = give(session(), ClientEmote("<b>" + "x" * 500))
+    assert refused(answer) == "bad_emote"
+    assert isinstance(answer, Tell)
+    assert answer.message.params == {"name": "<b>" + "x" * 37}

@@ -23,7 +23,6 @@ from towerhall_protocol.codec import FROM_SERVER, decode
 from towerhall_protocol.messages import (
     ClientCommand,
     ServerAccepted,
-    ServerChat,
     ServerDuplicate,
     ServerFrame,
     ServerMessage,
@@ -39,9 +38,10 @@ from towerhall_server.game import AnyGame, Seat, Viewer
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room.commits import Commit, decode_commit
 from towerhall_server.room.core import Plan
 from towerhall_server.room.directory import Directory
-from towerhall_server.room.events import Commit, Settings, decode_commit
+from towerhall_server.room.events import Settings
 from towerhall_server.room.follower import Node
 from towerhall_server.room.inbox import Command, Join
 from towerhall_server.room.prepared import Prepared
@@ -243,7 +243,7 @@ class FakeViewer(Client):
         self.unanswered.add(command.n)
         self.room.put(Command(self, command))
 
-    def greet(self, actor: RoomActor, lines: tuple[ServerChat, ...] = ()) -> None:
+    def greet(self, actor: RoomActor, lines: tuple[ServerMessage, ...] = ()) -> None:
         """Say hello, with the cursor of what is known."""
         self._room = actor
         self.replay.hello("")

@@ -37,32 +37,29 @@ from towerhall_protocol.fairness import NO_NONCE, commitment, game_seed
 from towerhall_server.game import AnyGame, Rejected, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room import core
+from towerhall_server.room.commits import THE_ROOM, Cause, Commit, decode_commit, encode_commit
 from towerhall_server.room.core import ABANDONED_MS, EMPTY_MS, IDLE_MS, KEPT_MS, OPEN_MS, Due
 from towerhall_server.room.events import (
     PUBLIC_FIELDS,
-    THE_ROOM,
-    Cause,
-    Commit,
     GameOver,
     RoomClosed,
     RoomCreated,
     SecretRevealed,
     TimedOut,
-    decode_commit,
-    encode_commit,
 )
+from towerhall_server.room.explaining import effect_of, explain
 from towerhall_server.room.seats import Person
 from towerhall_server.room.state import (
     MOST_PAIRS,
     Done,
     Overtaken,
     Room,
-    Status,
     entered,
     fold,
     happen,
     look_up,
 )
+from towerhall_server.room.table import Status
 from towerhall_server.room.view import describe, summary, view
 
 both_games = pytest.mark.parametrize("rules", [FIVE_TOWERS, DICE_DUEL], ids=lambda r: r.name)
@@ -107,7 +104,7 @@ def test_a_refusal_leaves_no_trace(rules: AnyGame, data: st.DataObject) -> None:
 def test_histories_come_to_every_status_every_event_and_most_refusals() -> None:
     """Else the two laws above would prove little."""
     seen: set[str] = set()
-    for pure in (lived(DICE_DUEL, seed, 40) for seed in range(120)):
+    for pure in (lived(DICE_DUEL, seed, 80) for seed in range(200)):
         seen.update(room.table.status for room in pure.rooms)
         seen.update(answer.code for _, answer in pure.answers if isinstance(answer, Rejected))
         for entry in pure.entries:
@@ -118,7 +115,9 @@ def test_histories_come_to_every_status_every_event_and_most_refusals() -> None:
         *(kind.__name__ for kind in PUBLIC_FIELDS),
         *("already_seated", "not_seated", "not_host", "not_waiting", "bad_command", "stale"),
         *("wrong_nonce", "already_open", "room_full", "seat_empty", "not_sealed", "seats_free"),
-        *("not_ready", "not_playing", "no_such_seat", "seat_taken"),
+        *("not_ready", "not_playing", "no_such_seat", "seat_taken", "seat_reserved", "kicked"),
+        *("own_seat", "bot_plays", "no_bot_plays", "resigned", "not_over", "rematch_made"),
+        *("not_absent", "bad_options"),
     }
 
 
@@ -531,19 +530,19 @@ def test_the_effect_of_a_command_is_what_its_offer_says(rules: AnyGame) -> None:
             for offer in room.rules.offers(room.game, seat):
                 for command, effect in offer.with_effects():
                     told += bool(effect)
-                    assert core.effect_of(room, seat, command) == effect
-            assert core.effect_of(room, seat, {"command": "nonsense"}) == {}
+                    assert effect_of(room, seat, command) == effect
+            assert effect_of(room, seat, {"command": "nonsense"}) == {}
     assert told
 
 
 def test_a_refusal_is_explained_by_the_page_that_it_cites() -> None:
-    of_game = core.explain(DICE_DUEL, Rejected("no_such_tile", "3", {"size": 2}))
+    of_game = explain(DICE_DUEL, Rejected("no_such_tile", "3", {"size": 2}))
     assert of_game == "Choose a tile of size 2."
-    of_room = core.explain(DICE_DUEL, Rejected("seat_taken", "P-51", {"seat": 1}))
+    of_room = explain(DICE_DUEL, Rejected("seat_taken", "P-51", {"seat": 1}))
     assert of_room == "seat 1 is taken"
     # Both have a code of that name.
     texts = {
-        core.explain(DICE_DUEL, Rejected("bad_command", rule, {"detail": "so"}))
+        explain(DICE_DUEL, Rejected("bad_command", rule, {"detail": "so"}))
         for rule in ("2", "P-41")
     }
     assert texts == {
@@ -555,4 +554,4 @@ def test_a_refusal_is_explained_by_the_page_that_it_cites() -> None:
 @pytest.mark.parametrize("command", ["ready", "stand", "open"])
 def test_a_command_to_the_room_has_no_effect_that_could_be_told_beforehand(command: str) -> None:
     pure = PureRoom().seat_people(ADA, BEN)
-    assert core.effect_of(pure.room, Seat(0), {"command": command}) == {}
+    assert effect_of(pure.room, Seat(0), {"command": command}) == {}

@@ -40,7 +40,7 @@ from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import PAGE, EventLog, Gone
 from towerhall_server.game import Seat
 from towerhall_server.room import core
-from towerhall_server.room.events import decode_commit
+from towerhall_server.room.commits import decode_commit
 from towerhall_server.room.record import RecordNotReadyError, keep_record, make_record, record_of
 from towerhall_server.room.verify import verify
 from towerhall_server.room.view import view

@@ -30,7 +30,7 @@ from towerhall_server.room.events import (
     SeatLeft,
     SeatReady,
 )
-from towerhall_server.room.state import Holder
+from towerhall_server.room.table import Holder
 
 HASH = nonce_hash(UID, nonce_of(BEN))
 BAD_NONCES: list[Any] = [

@@ -21,14 +21,8 @@ from tests.room.record_games import (
     written,
 )
 from towerhall_protocol.commands import base64url
-from towerhall_server.room.events import (
-    Cause,
-    Commit,
-    DealCancelled,
-    PersonSat,
-    RoomCreated,
-    TimedOut,
-)
+from towerhall_server.room.commits import Cause, Commit
+from towerhall_server.room.events import DealCancelled, PersonSat, RoomCreated, TimedOut
 from towerhall_server.room.findings import KINDS
 from towerhall_server.room.verify import verify
 

@@ -34,16 +34,14 @@ from towerhall_server.eventlog.entry import Entry, Stamps
 from towerhall_server.game import Seat
 from towerhall_server.games.five_towers.events import BidMade, RoundStarted
 from towerhall_server.room import core
+from towerhall_server.room.commits import Cause, Commit, encode_commit
 from towerhall_server.room.events import (
-    Cause,
-    Commit,
     DealCancelled,
     GameOver,
     NonceOpened,
     RoomClosed,
     SecretRevealed,
     TimedOut,
-    encode_commit,
 )
 from towerhall_server.room.findings import KINDS
 from towerhall_server.room.record import make_record

@@ -36,14 +36,13 @@ from towerhall_protocol.merge_patch import apply
 from towerhall_server.game import AnyGame, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room import core
+from towerhall_server.room.commits import Cause, decode_commit
 from towerhall_server.room.events import (
     PUBLIC_FIELDS,
-    Cause,
     PersonSat,
     RoomCreated,
     RoomEvent,
     Sealed,
-    decode_commit,
     facts,
 )
 from towerhall_server.room.replica import Change, follow
@@ -162,7 +161,7 @@ def test_every_event_has_its_allow_list_and_only_fields_that_there_are() -> None
     assert PUBLIC_FIELDS.keys() == set(get_args(RoomEvent))
     for kind, fields in PUBLIC_FIELDS.items():
         assert set(fields) <= set(kind.__struct_fields__)
-        assert not {"identity", "host", "key_hash", "options", "settings"} & set(fields)
+        assert not {"identity", "host", "key_hash", "reserved"} & set(fields)
 
 
 def test_facts_are_the_name_of_the_event_and_its_public_fields_in_order() -> None:

@@ -17,7 +17,8 @@ from towerhall_server.games import five_towers
 from towerhall_server.games.five_towers import GAME
 from towerhall_server.games.five_towers.state import State
 from towerhall_server.room import core
-from towerhall_server.room.events import PUBLIC_FIELDS, Commit, decode_commit
+from towerhall_server.room.commits import Commit, decode_commit
+from towerhall_server.room.events import PUBLIC_FIELDS
 from towerhall_server.room.record import make_record
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.verify import verify

@@ -12,8 +12,8 @@ from tests.room.live_rooms import FakeViewer, LiveNode, begin, live_node, no_fau
 from tests.versions.two_versions import BOTH, ONLY_V1, ONLY_V2, V1, V2
 from towerhall_protocol.messages import ServerFrame
 from towerhall_server.game import AnyGame
+from towerhall_server.room.commits import Commit, decode_commit
 from towerhall_server.room.directory import PoisonedRoomError
-from towerhall_server.room.events import Commit, decode_commit
 from towerhall_server.room.record import record_of
 from towerhall_server.room.verify import verify
 

@@ -249,7 +249,7 @@ async def _asked(node: "Node", code: str, asking: Coroutine[Any, Any, Any]) -> A
 
 
 def _code(text: str) -> str:
-    from towerhall_server.room.directory import CODE_LENGTH, is_code
+    from towerhall_server.room.codes import CODE_LENGTH, is_code
 
     code = text.upper()
     if not is_code(code):

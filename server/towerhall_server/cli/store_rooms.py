@@ -22,7 +22,7 @@ from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.follower import Follower, Node, RoomGoneError
 from towerhall_server.room.reading import whole_log
 from towerhall_server.room.replica import Replica
-from towerhall_server.room.state import Holder, Table
+from towerhall_server.room.table import Holder, Table
 from towerhall_server.room.view import describe
 
 NAME: Final = "operator"

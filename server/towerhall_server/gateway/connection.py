@@ -17,6 +17,7 @@ from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
 from towerhall_protocol.messages import (
     ClientChat,
     ClientCommand,
+    ClientEmote,
     ClientHello,
     ClientHistory,
     ClientPing,
@@ -37,8 +38,9 @@ from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.gateway.tokens import TokenProblem
 from towerhall_server.lobby.mine import admits
 from towerhall_server.room.actor import RoomActor
-from towerhall_server.room.chat import BACKLOG, message_of, say
-from towerhall_server.room.directory import PoisonedRoomError, is_code
+from towerhall_server.room.chat import BACKLOG, make_emote, message_of, say
+from towerhall_server.room.codes import is_code
+from towerhall_server.room.directory import PoisonedRoomError
 from towerhall_server.room.history import page
 from towerhall_server.room.inbox import Command, Join, Resync
 from towerhall_server.room.prepared import Prepared
@@ -117,6 +119,8 @@ class Connection:
                 self._begin(self._history(first, last))
             case ClientChat(text):
                 self._begin(self._chat(text))
+            case ClientEmote(name):
+                self._emote(name)
             case ClientPing(seq):
                 stamps = self._hall.directory.node.clock.stamps(shard_of(self._code))
                 self._tell(ServerPong(seq, stamps))
@@ -268,11 +272,17 @@ class Connection:
     async def _chat(self, text: str) -> None:
         clean = clean_chat(text)
         if self._actor is None:
-            return self._tell(error("hello_expected"))
-        if clean is None:
-            return self._tell(error("bad_chat"))
-        await say(self._hall.directory.node.log, self._code, self, clean)
-        return None
+            self._tell(error("hello_expected"))
+        elif clean is None:
+            self._tell(error("bad_chat"))
+        else:
+            await say(self._hall.directory.node.log, self._code, self, clean)
+
+    def _emote(self, name: str) -> None:
+        if self._actor is None:
+            self._tell(error("hello_expected"))
+        else:
+            make_emote(self._hall.directory.node.log, self._code, self, name)
 
     # The way out
 

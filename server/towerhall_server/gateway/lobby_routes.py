@@ -26,7 +26,7 @@ from towerhall_server.lobby.board import Board
 from towerhall_server.lobby.mine import rooms_of
 from towerhall_server.lobby.quickplay import Quickplay
 from towerhall_server.lobby.store import now_ms
-from towerhall_server.room.directory import is_code
+from towerhall_server.room.codes import is_code
 from towerhall_server.room.seats import Person
 
 LINK_BYTES: Final = 16

@@ -35,19 +35,18 @@ from towerhall_server.gateway.socket import RoomSocket, socket_of
 from towerhall_server.gateway.tokens import Identity, TokenProblem, new_identity
 from towerhall_server.lobby.games import describe_games
 from towerhall_server.room.actor import RoomActor
+from towerhall_server.room.codes import is_code
 from towerhall_server.room.core import Plan
-from towerhall_server.room.directory import PoisonedRoomError, is_code
-from towerhall_server.room.events import Settings
+from towerhall_server.room.directory import PoisonedRoomError
 from towerhall_server.room.gate import key_hash, may_enter, opens
 from towerhall_server.room.record import RecordNotReadyError, record_of
 from towerhall_server.room.record_shape import key_hash_of
+from towerhall_server.room.seats import BOT_DELAY_MS, TURN_SECONDS, read_settings
 from towerhall_server.room.view import describe
 
 KEY_BYTES: Final = 12
 """96 bits: nobody guesses the key of a private room."""
 KEY_HEADER: Final = "towerhall-key"
-TURN_SECONDS: Final = range(5, 601)
-BOT_DELAY_MS: Final = range(10_001)
 LIST_SECONDS: Final = 0.5
 """A list of rooms is given out again for so long."""
 
@@ -111,8 +110,7 @@ class Routes:
             "name_characters": NAME_GRAPHEMES_MAX,
             "chat_characters": CHAT_CHARACTERS_MAX,
         }
-        clocks = (range(1), TURN_SECONDS)
-        return answer(describe_games(games, numbers, clocks, BOT_DELAY_MS))
+        return answer(describe_games(games, numbers, TURN_SECONDS, BOT_DELAY_MS))
 
     async def rooms(self, request: Request) -> Response:
         """Rooms that anybody may look at."""
@@ -242,11 +240,11 @@ class Routes:
         if seats not in rules.seats:
             span = f"seats is {rules.seats[0]} to {rules.seats[-1]}"
             raise RefusedError("bad_options", detail=span)
-        if wanted.turn_seconds and wanted.turn_seconds not in TURN_SECONDS:
-            raise RefusedError("bad_options", detail="turn_seconds is 0, or 5 to 600")
-        if wanted.bot_delay_ms not in BOT_DELAY_MS:
-            raise RefusedError("bad_options", detail="bot_delay_ms is 0 to 10000")
-        settings = Settings(wanted.turn_seconds, wanted.bot_delay_ms)
+        settings = read_settings(
+            {"turn_seconds": wanted.turn_seconds, "bot_delay_ms": wanted.bot_delay_ms}
+        )
+        if isinstance(settings, Rejected):
+            raise RefusedError(settings.code, **dict(settings.params))
         hashed = key_hash(key) if key else b""
         return Plan(rules, options, seats, settings, identity.id, hashed)
 

@@ -11,7 +11,7 @@ from towerhall_server.lobby.store import LobbyStore, now_ms
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.directory import Directory, PoisonedRoomError
 from towerhall_server.room.gate import may_enter
-from towerhall_server.room.state import Table
+from towerhall_server.room.table import Table
 from towerhall_server.room.view import describe
 
 MOST_ROOMS: Final = 50

@@ -35,12 +35,27 @@ from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.log import Answer, Appended, Conflict, Duplicate, Early, Gone, Stale
 from towerhall_server.game import Rejected
 from towerhall_server.room import core
+from towerhall_server.room.absence import Absence
+from towerhall_server.room.alarm import Alarm
+from towerhall_server.room.commits import Cause
 from towerhall_server.room.core import Step
 from towerhall_server.room.errands import errand
-from towerhall_server.room.events import Cause
+from towerhall_server.room.explaining import effect_of, explain
 from towerhall_server.room.follower import Follower, RoomGoneError
-from towerhall_server.room.inbox import Command, Doubt, Inbox, Item, Join, News, Resync, TimeIsUp
+from towerhall_server.room.inbox import (
+    Command,
+    Doubt,
+    HostAway,
+    Inbox,
+    Item,
+    Join,
+    News,
+    Resync,
+    TimeIsUp,
+)
+from towerhall_server.room.knowing import UNLOGGED, MakeRoom, find_out, nobody_makes_rooms
 from towerhall_server.room.prepared import Prepared
+from towerhall_server.room.seats import NOTHING_KNOWN
 from towerhall_server.room.state import Done, Overtaken, look_up
 from towerhall_server.room.viewer import Viewer
 from towerhall_server.room.welcome import resync, welcome
@@ -49,11 +64,6 @@ logger = logging.getLogger(__name__)
 
 NEAR_MS: Final = 60_000
 """A room is kept in memory for what is due so soon."""
-FAR_MS: Final = 3_600_000
-"""What is due later than this is left to the store's index of deadlines."""
-GRACE_MS: Final = 400
-"""How long nodes that did not append last leave it to the one that did, times their rank."""
-RANKS: Final = 4
 STORE_UNAVAILABLE: Final = Prepared(
     ServerError("store_unavailable", {}, hint("store_unavailable", {}))
 )
@@ -63,13 +73,16 @@ STORE_UNAVAILABLE: Final = Prepared(
 class RoomActor:
     """One room on this node."""
 
-    def __init__(self, follower: Follower, *, appended_last: bool) -> None:
+    def __init__(
+        self, follower: Follower, *, appended_last: bool, make_room: MakeRoom = nobody_makes_rooms
+    ) -> None:
         self._follower = follower
+        self._make_room = make_room
+        self._absence = Absence(follower)
         self._inbox = Inbox()
-        self._timer: asyncio.TimerHandle | None = None
+        self._alarm = Alarm(follower, self._ring, appended_last=appended_last)
         self._over = ""
         """Why nobody can come in any more."""
-        self._appended_last = appended_last
         self._task = asyncio.create_task(self._run(), name=f"room {follower.code}")
 
     @property
@@ -110,19 +123,27 @@ class RoomActor:
         if monotonic() - self._follower.sure_at >= seconds and not self._inbox.holds(Doubt):
             self.put(Doubt())
 
+    def _ring(self) -> None:
+        self.put(TimeIsUp())
+
+    def look(self) -> None:
+        """To be called now and then: the host may have gone."""
+        if self._absence.heir() is not None and not self._inbox.holds(HostAway):
+            self.put(HostAway())
+
     def leave(self, viewer: Viewer) -> None:
         self._follower.audience.remove(viewer)
 
     async def stop(self, reason: str) -> None:
         """End at once and send everybody away. A commit under way still gets to the log; whoever
         asked for it learns of it after coming back."""
-        self._disarm()
+        self._alarm.stop()
         self._task.cancel()
         await asyncio.wait((self._task,))
         self._send_away(reason)
 
     async def _run(self) -> None:
-        self._arm()
+        self._alarm.set()
         try:
             while True:
                 item = await self._inbox.take()
@@ -143,7 +164,7 @@ class RoomActor:
         except RoomGoneError as end:
             self._send_away(end.reason)
         finally:
-            self._disarm()
+            self._alarm.stop()
 
     def _send_away(self, reason: str) -> None:
         """All who are here, and all who wait to be let in."""
@@ -165,10 +186,12 @@ class RoomActor:
                 resync(self._follower, viewer)
             case News(entry):
                 if await self._follower.take_news(entry):
-                    self._others_appended()
+                    self._alarm.others_appended()
             case Doubt():
                 if await self._follower.catch_up():
-                    self._others_appended()
+                    self._alarm.others_appended()
+            case HostAway():
+                await self._pass_host()
             case TimeIsUp():
                 await self._act()
 
@@ -176,7 +199,10 @@ class RoomActor:
 
     async def _command(self, item: Command) -> None:
         viewer, asked = item.viewer, item.asked
+        known = NOTHING_KNOWN
         while True:
+            if asked.body.get("command") in UNLOGGED:
+                known = await find_out(self._follower, self._absence, self._make_room, item, known)
             room = self._follower.room
             seat = room.table.seat_of(viewer.person.id)
             cause = Cause(-1 if seat is None else seat, viewer.person.id, viewer.origin, asked.n)
@@ -187,17 +213,17 @@ class RoomActor:
                     return self._reject(item, Rejected("stale", "P-42"))
             if core.is_slow(room, asked.body):
                 step = await asyncio.to_thread(
-                    core.step, room, viewer.person, cause, asked.body, asked.tag
+                    core.step, room, viewer.person, cause, asked.body, asked.tag, known
                 )
             else:
-                step = core.step(room, viewer.person, cause, asked.body, asked.tag)
+                step = core.step(room, viewer.person, cause, asked.body, asked.tag, known)
             if asked.dry and not isinstance(step, Rejected):
-                effect = {} if seat is None else core.effect_of(room, seat, asked.body)
+                effect = {} if seat is None else effect_of(room, seat, asked.body)
                 return self._answer(item, ServerAccepted(asked.n, effect))
             if isinstance(step, Rejected):
                 # A replica that is behind may be wrong: it makes sure before it refuses.
                 if await self._follower.catch_up():
-                    self._others_appended()
+                    self._alarm.others_appended()
                     continue
                 return self._reject(item, step)
             match await self._commit(step):
@@ -208,16 +234,16 @@ class RoomActor:
                     return None
                 case Duplicate(seq):
                     if await self._follower.catch_up():
-                        self._others_appended()
+                        self._alarm.others_appended()
                     return self._answer(item, ServerDuplicate(asked.n, seq))
                 case Stale():
                     return self._reject(item, Rejected("stale", "P-42"))
             await self._follower.catch_up()
-            self._others_appended()
+            self._alarm.others_appended()
 
     def _reject(self, item: Command, refusal: Rejected) -> None:
         self._follower.node.meters.rejects[refusal.code] += 1
-        text = core.explain(self._follower.room.rules, refusal)
+        text = explain(self._follower.room.rules, refusal)
         self._answer(
             item,
             ServerRejected(item.asked.n, refusal.code, refusal.rule, refusal.params, text),
@@ -231,6 +257,14 @@ class RoomActor:
 
     # What the room does by itself
 
+    async def _pass_host(self) -> None:
+        heir = self._absence.heir()
+        if heir is not None:
+            step = core.pass_host_step(self._follower.room, heir)
+            if not isinstance(await self._commit(step), Appended):
+                await self._follower.catch_up()
+                self._alarm.others_appended()
+
     async def _act(self) -> None:
         """Do what is due, if it still is. Whatever stands against it, it is derived afresh."""
         follower = self._follower
@@ -238,17 +272,17 @@ class RoomActor:
         if at_ms <= follower.now_ms():
             if due.errand == "remove":
                 await follower.remove()
-                self._others_appended()
+                self._alarm.others_appended()
                 return
             match await self._commit(await errand(follower.room, due), not_before_ms=at_ms):
                 case Early(ms_left):
-                    self._arm(ms_left)
+                    self._alarm.wait(ms_left)
                     return
                 case Conflict():
                     await follower.catch_up()
-                    self._others_appended()
+                    self._alarm.others_appended()
                     return
-        self._arm()
+        self._alarm.set()
 
     # The log
 
@@ -258,31 +292,5 @@ class RoomActor:
         if isinstance(answer, Gone):
             raise RoomGoneError
         if isinstance(answer, Appended):
-            self._appended_last = True
-            self._arm()
+            self._alarm.appended_here()
         return answer
-
-    def _others_appended(self) -> None:
-        self._appended_last = False
-        self._arm()
-
-    # Time
-
-    def _arm(self, ms: int | None = None) -> None:
-        """Set the timer to what is due next: at once for the node that appended last."""
-        self._disarm()
-        if ms is None:
-            if self._appended_last and self._follower.ahead.ms > FAR_MS:
-                return
-            ms = self._follower.deadline_ms - self._follower.now_ms()
-            if ms > FAR_MS:
-                return
-            if not self._appended_last:
-                ms += GRACE_MS * (1 + self._follower.rank(RANKS))
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(max(ms, 0) / 1000, self.put, TimeIsUp())
-
-    def _disarm(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None

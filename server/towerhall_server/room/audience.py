@@ -7,6 +7,7 @@ crowd does not multiply it; other nodes are told, too, and tell.
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator
+from time import monotonic
 from typing import Final
 
 import msgspec
@@ -20,7 +21,7 @@ from towerhall_protocol.messages import (
     ServerSeat,
 )
 from towerhall_server.game import Seat
-from towerhall_server.room.events import THE_ROOM, Cause
+from towerhall_server.room.commits import THE_ROOM, Cause
 from towerhall_server.room.guests import Guests
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import Change, Replica, frame_of
@@ -29,6 +30,7 @@ from towerhall_server.room.view import view, view_class
 from towerhall_server.room.viewer import NO_WINDOW, Viewer
 
 PRESENCE_SECONDS: Final = 0.1
+FOREVER: Final = float("inf")
 
 
 class Audience:
@@ -47,6 +49,10 @@ class Audience:
         self._told_others: Guests | None = Guests()
         self._asks = True
         self._over = False
+        self._host = ""
+        self._seen: dict[Seat, float] = {}
+        """When a seat that is not connected was so last."""
+        self._since = monotonic()
 
     def __len__(self) -> int:
         return sum(map(len, self._viewers.values()))
@@ -80,6 +86,7 @@ class Audience:
     def add(self, room: Room, viewer: Viewer) -> None:
         """Somebody came. A seat has one connection: an older one has to go."""
         viewer.seat = room.table.seat_of(viewer.person.id)
+        self._host = room.table.host
         self._viewers.setdefault(view_class(room.rules, viewer.seat), []).append(viewer)
         self._claim(viewer)
         self._told = None
@@ -109,7 +116,11 @@ class Audience:
         moved = before is None or before.table is not after.table
         asked = () if before is not None and before.tag == after.tag else after.to_act()
         # Whoever is asked gets frame and offers in one write, unless seats change in between.
-        offers = {} if moved else {self._seated[s]: s for s in asked if s in self._seated}
+        offers = (
+            {}
+            if moved
+            else {self._seated[s]: s for s in asked if s in self._seated and after.is_played(s)}
+        )
         for name, old in self._views.items():
             new = view(after, name)
             prepared = frame_of(change, old, new)
@@ -122,11 +133,12 @@ class Audience:
                     viewer.send(prepared)
         if moved:
             self._reseat(replica, change.commit.cause)
-            for seat in asked:
+            for seat in asked or _changed_players(before, after):
                 self.offer(after, change.seq, seat)
 
     def offer(self, room: Room, seq: int, seat: Seat) -> None:
-        """Tell a seat what it may do now, if somebody is there to be told."""
+        """Tell a seat what it may do now, if somebody is there to be told: nothing if a bot plays
+        for them."""
         viewer = self._seated.get(seat)
         if viewer is not None:
             viewer.send(_offers(room, seq, seat))
@@ -177,6 +189,10 @@ class Audience:
         """Seats may have changed hands. Of several windows of one person, on any nodes, the one
         that asked for the seat gets it."""
         room = replica.room
+        if room.table.host != self._host:
+            # Other nodes have to know whether the new one is here.
+            self._host = room.table.host
+            self._presence_changed()
         moved = [
             (viewer, seat)
             for viewer in self
@@ -209,15 +225,31 @@ class Audience:
     def _tell_presence(self) -> None:
         self._presence = None
         presence = ServerPresence(self.online, self.watchers)
+        for seat in self._seen.keys() - set(presence.online):
+            self._seen[seat] = min(self._seen[seat], monotonic())
+        self._seen |= dict.fromkeys(map(Seat, presence.online), FOREVER)
         if presence != self._told:
             self._told = presence
             self.tell(presence)
         claims = {seat: viewer.claim for seat, viewer in self._seated.items()}
-        guests = Guests(claims, len(self) - len(claims))
+        guests = Guests(claims, len(self) - len(claims), host=self._is_host_here())
         if guests != self._told_others:
             self._told_others = guests
             self._tell_others(msgspec.structs.replace(guests, asks=self._asks))
             self._asks = False
+
+    # Who is away
+
+    def absent_seconds(self, seat: Seat) -> float:
+        """How long nobody has been connected for a seat, as far as this node can tell."""
+        return 0.0 if seat in self.online else monotonic() - self._seen.get(seat, self._since)
+
+    @property
+    def has_host(self) -> bool:
+        return self._is_host_here() or any(guests.host for guests in self._elsewhere.values())
+
+    def _is_host_here(self) -> bool:
+        return any(viewer.person.id == self._host for viewer in self)
 
     # Other nodes
 
@@ -252,7 +284,15 @@ class Audience:
 
 
 def _offers(room: Room, seq: int, seat: Seat) -> Prepared:
-    return Prepared(ServerOffers(seq, room.tag, room.rules.offers(room.game, seat)))
+    offers = room.rules.offers(room.game, seat) if room.is_played(seat) else ()
+    return Prepared(ServerOffers(seq, room.tag, offers))
+
+
+def _changed_players(before: Room | None, after: Room) -> tuple[Seat, ...]:
+    """Seats that are to act, and whose person has left them to a bot or has come back."""
+    if before is None or before.game is None:
+        return ()
+    return tuple(s for s in after.to_act() if before.is_played(s) != after.is_played(s))
 
 
 def _view_before(change: Change, after: Room) -> Document:

@@ -10,26 +10,28 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from towerhall_protocol.errors import hint
 from towerhall_protocol.fairness import commitment
-from towerhall_server.game import AnyGame, Rejected, Seat
+from towerhall_server.game import AnyGame, Rejected, Result, Seat
+from towerhall_server.room.commits import THE_ROOM, Cause, Commit
+from towerhall_server.room.during import DURING, STAND_IN, TIMEOUTS_TO_GO, and_end
 from towerhall_server.room.events import (
-    THE_ROOM,
-    Cause,
-    Commit,
+    BotStoodIn,
     DealCancelled,
     Dealt,
     GameOver,
+    HostPassed,
     RoomClosed,
     RoomCreated,
     RoomEvent,
+    SeatWoke,
     SecretRevealed,
     Settings,
     TimedOut,
 )
 from towerhall_server.room.gate import GAME, refuse
-from towerhall_server.room.seats import ROOM_COMMANDS, Person
-from towerhall_server.room.state import Room, Table, create, end, happen
+from towerhall_server.room.seats import BEFORE, NOTHING_KNOWN, Known, Person, starts_by_itself
+from towerhall_server.room.state import Room, create, end, happen
+from towerhall_server.room.table import Table
 
 OPEN_MS: Final = 10_000
 EMPTY_MS: Final = 10 * 60_000
@@ -54,6 +56,10 @@ class Plan(msgspec.Struct, frozen=True):
     settings: Settings
     host: str
     key_hash: bytes = b""
+    reserved: tuple[str, ...] = ()
+    bots: tuple[str, ...] = ()
+    quick: bool = False
+    previous: str = ""
 
 
 def found(plan: Plan, code: str, uid: bytes, secret: bytes) -> Step:
@@ -69,19 +75,36 @@ def found(plan: Plan, code: str, uid: bytes, secret: bytes) -> Step:
         commitment=commitment(uid, secret),
         host=plan.host,
         key_hash=plan.key_hash,
+        reserved=plan.reserved,
+        bots=plan.bots,
+        quick=plan.quick,
+        previous=plan.previous,
     )
     return Step(Commit(THE_ROOM, (created,)), create(plan.rules, secret, created))
 
 
-def manage(room: Room, person: Person, cause: Cause, body: Mapping[str, Any]) -> Step | Rejected:
+ROOM_COMMANDS: Final = {**BEFORE, **DURING}
+
+
+def manage(
+    room: Room,
+    person: Person,
+    cause: Cause,
+    body: Mapping[str, Any],
+    known: Known = NOTHING_KNOWN,
+) -> Step | Rejected:
     """What a command to the room itself leads to (P-50)."""
     refusal = refuse(room.table, person.id, body["command"])
     if refusal is not None:
         return refusal
-    events = ROOM_COMMANDS[body["command"]](room.table, person, body)
+    events = ROOM_COMMANDS[body["command"]](room, person, body, known)
     if isinstance(events, Rejected):
         return events
     after = happen(room, events, ())
+    begins = starts_by_itself(after.table)
+    if begins:
+        events = (*events, *begins)
+        after = happen(after, begins, ())
     if after.table.status == "sealed" and not _owing(after.table):
         # All nonces are open, or there are none: the game begins within the same commit.
         events = (*events, Dealt(after.table.deal))
@@ -91,11 +114,16 @@ def manage(room: Room, person: Person, cause: Cause, body: Mapping[str, Any]) ->
 
 
 def step(
-    room: Room, person: Person, cause: Cause, body: Mapping[str, Any], tag: str
+    room: Room,
+    person: Person,
+    cause: Cause,
+    body: Mapping[str, Any],
+    tag: str,
+    known: Known = NOTHING_KNOWN,
 ) -> Step | Rejected:
     """What a command of a person leads to. This may be slow: see `is_slow`."""
     if body.get("command") in ROOM_COMMANDS:
-        return manage(room, person, cause, body)
+        return manage(room, person, cause, body, known)
     refusal = refuse(room.table, person.id, GAME)
     if refusal is not None:
         return refusal
@@ -103,8 +131,13 @@ def step(
         return Rejected("not_playing", "P-40")
     if tag != room.tag:
         return Rejected("stale", "P-43")
+    holder = room.table.seats[cause.seat]
+    if holder is None or holder.stand_in:
+        return Rejected("bot_plays", "P-58")
     events = room.rules.decide(room.game, Seat(cause.seat), body)
-    return events if isinstance(events, Rejected) else play(room, cause, body, events)
+    if isinstance(events, Rejected):
+        return events
+    return play(room, cause, body, events, (SeatWoke(cause.seat),) if holder.timeouts else ())
 
 
 def is_slow(room: Room, body: Mapping[str, Any]) -> bool:
@@ -124,30 +157,19 @@ def play(
     result = room.rules.result(after.game)
     ends: tuple[RoomEvent, ...] = ()
     if result is not None:
-        ends = (GameOver(result.scores, result.places), SecretRevealed(room.secret))
+        ranks = places(result, after.table)
+        ends = (GameOver(result.scores, ranks), SecretRevealed(room.secret))
         after = end(after, ends)
     return Step(Commit(cause, first, events, ends, dict(body)), after)
 
 
-def effect_of(room: Room, seat: Seat, body: Mapping[str, Any]) -> Mapping[str, object]:
-    """What is known beforehand about a command: what its offer says, and never more.
-
-    The events that it would lead to are not for telling: they may turn over hidden cards.
-    """
-    for offer in room.rules.offers(room.game, seat) if room.playing else ():
-        if offer.command == body.get("command"):
-            for command, effect in offer.with_effects():
-                if command == body:
-                    return effect
-    return {}
-
-
-def explain(rules: AnyGame, refusal: Rejected) -> str:
-    """A refusal in words: the game's if it rests on its rules, else the protocol's."""
-    reason = rules.reasons.get(refusal.code)
-    if reason is None or refusal.rule.startswith("P-"):
-        return hint(refusal.code, refusal.params)
-    return hint(refusal.code, refusal.params, {refusal.code: reason.hint})
+def places(result: Result, table: Table) -> tuple[int, ...]:
+    """Whoever resigned comes after all others, whatever the bot in their seat has achieved."""
+    gone = [holder is not None and holder.resigned for holder in table.seats]
+    if not any(gone):
+        return result.places
+    ranks = list(zip(gone, result.places, strict=True))
+    return tuple(1 + sum(other < rank for other in ranks) for rank in ranks)
 
 
 Errand = Literal["bot", "turn", "open", "close", "remove"]
@@ -193,7 +215,7 @@ def deadline_ms(room: Room) -> int:
 def bot_to_act(room: Room) -> Seat | None:
     for seat in room.to_act():
         holder = room.table.seats[seat]
-        if holder is not None and holder.is_bot:
+        if holder is not None and holder.plays_as:
             return seat
     return None
 
@@ -205,7 +227,7 @@ def bot_step(room: Room, seat: Seat, entropy: bytes) -> Step | Rejected:
         raise ValueError(f"nobody has seat {seat}")
     rules = room.rules
     seen = rules.view(room.game, seat)
-    body = rules.bots[holder.level](seen, rules.offers(room.game, seat), entropy)
+    body = rules.bots[holder.plays_as](seen, rules.offers(room.game, seat), entropy)
     events = rules.decide(room.game, seat, body)
     return events if isinstance(events, Rejected) else play(room, Cause(seat), body, events)
 
@@ -213,7 +235,15 @@ def bot_step(room: Room, seat: Seat, entropy: bytes) -> Step | Rejected:
 def timeout_step(room: Room) -> Step | Rejected:
     """Time is up: the game's own default is played for the seat."""
     seat = room.to_act()[0]
-    return stand_in_step(room, seat, (TimedOut(seat),))
+    holder = room.table.seats[seat]
+    first: tuple[RoomEvent, ...] = (TimedOut(seat),)
+    if holder is not None and holder.timeouts + 1 >= TIMEOUTS_TO_GO:
+        first = and_end(room.table, (*first, BotStoodIn(seat, STAND_IN)), room.secret)
+        after = happen(room, first, ())
+        if not after.playing:
+            # All others had wanted the end, and whom they waited for has gone.
+            return Step(Commit(Cause(seat), first), after)
+    return stand_in_step(room, seat, first)
 
 
 def stand_in_step(room: Room, seat: Seat, first: tuple[RoomEvent, ...] = ()) -> Step | Rejected:
@@ -227,6 +257,29 @@ def cancel_step(room: Room) -> Step:
     """Somebody owes a nonce for too long: their seats are free, and the deal is off, visibly."""
     event = DealCancelled(room.table.deal, _owing(room.table))
     return Step(Commit(THE_ROOM, (event,)), happen(room, (event,), ()))
+
+
+def pass_host_step(room: Room, seat: int) -> Step:
+    """The host is away: somebody else can start the game."""
+    event = HostPassed(seat)
+    return Step(Commit(THE_ROOM, (event,)), happen(room, (event,), ()))
+
+
+def rematch_plan(room: Room, host: str) -> Plan:
+    """The same people once more, each one seat further on."""
+    table = room.table
+    holders = (table.seats[-1], *table.seats[:-1])
+    return Plan(
+        rules=room.rules,
+        options=table.options,
+        seats=len(table.seats),
+        settings=table.settings,
+        host=host,
+        key_hash=table.key_hash,
+        reserved=tuple(holder.identity if holder else "" for holder in holders),
+        bots=tuple(holder.level if holder else "" for holder in holders),
+        previous=table.code,
+    )
 
 
 def close_step(room: Room, reason: str) -> Step:

@@ -7,7 +7,6 @@ store alone: its index of deadlines names those that want to act, once a second.
 import asyncio
 import logging
 import os
-import secrets
 from collections.abc import AsyncIterator, Callable, Iterator
 from time import monotonic
 from typing import Final
@@ -24,8 +23,9 @@ from towerhall_server.game import UnknownRulesError
 from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of
+from towerhall_server.room.codes import new_code
+from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Plan
-from towerhall_server.room.events import encode_commit
 from towerhall_server.room.follower import TTL_MS, Follower, Node, load
 from towerhall_server.room.guests import decode_guests
 from towerhall_server.room.inbox import TimeIsUp
@@ -34,9 +34,6 @@ from towerhall_server.room.view import summary
 
 logger = logging.getLogger(__name__)
 
-CODE_LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-"""Without I and O, which look like digits."""
-CODE_LENGTH: Final = 6
 SECRET_TTL_MS: Final = 400 * 24 * 3_600_000
 BEAT_SECONDS: Final = 1.0
 DRAIN_LOOK_SECONDS: Final = 0.05
@@ -55,14 +52,6 @@ NEIGHBOUR_SECONDS: Final = 10.0
 class PoisonedRoomError(Exception):
     """The log of a room cannot be replayed here, perhaps because a newer server wrote it. It is
     not tried again for a while. Other rooms are not affected, nor other nodes that can read it."""
-
-
-def new_code() -> str:
-    return "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
-
-
-def is_code(text: str) -> bool:
-    return len(text) == CODE_LENGTH and all(letter in CODE_LETTERS for letter in text)
 
 
 class Directory:
@@ -217,6 +206,7 @@ class Directory:
                 self._forget(code)
             elif not actor.idle:
                 self._idle_since.pop(code, None)
+                actor.look()
                 if self._neighbours:
                     # A single message may be lost, though nobody knows how: look now and then.
                     actor.doubt(SURE_SECONDS)
@@ -273,6 +263,9 @@ class Directory:
         replica.load((entry,))
         return self._start(code, replica, appended_last=True)
 
+    async def _make(self, plan: Plan) -> str:
+        return (await self.create(plan)).code
+
     async def _load(self, code: str) -> RoomActor | None:
         try:
             replica = await load(self._node, code)
@@ -289,6 +282,7 @@ class Directory:
             raise PoisonedRoomError(code) from error
 
     def _start(self, code: str, replica: Replica, *, appended_last: bool) -> RoomActor:
-        actor = RoomActor(Follower(self._node, replica), appended_last=appended_last)
+        follower = Follower(self._node, replica)
+        actor = RoomActor(follower, appended_last=appended_last, make_room=self._make)
         self._actors[code] = actor
         return actor

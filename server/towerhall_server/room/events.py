@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from towerhall_protocol.commands import base64url
-from towerhall_server.game import AnyGame, event_name
-from towerhall_server.upcasting import Upcasters, upcast
+from towerhall_server.game import event_name
+from towerhall_server.upcasting import Upcasters
 
 
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -22,29 +22,6 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     turn_seconds: int = 0
     """0: no clock."""
     bot_delay_ms: int = 600
-
-
-class Cause(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Who made a commit: a person by a numbered command, the service for a seat, or the room."""
-
-    seat: int = -1
-    identity: str = ""
-    origin: str = ""
-    n: int = 0
-
-    @property
-    def sender(self) -> str:
-        """Whose numbering `n` belongs to; nothing if no command caused this."""
-        return f"{self.identity}/{self.origin}" if self.n else ""
-
-    def shown(self) -> tuple[int | str, ...]:
-        """What everybody may know of it (P-31)."""
-        if self.n:
-            return (self.seat, self.origin, self.n)
-        return () if self.seat < 0 else (self.seat,)
-
-
-THE_ROOM = Cause()
 
 
 class _Event(
@@ -64,6 +41,14 @@ class RoomCreated(_Event, frozen=True):
     commitment: bytes
     host: str
     key_hash: bytes = b""
+    reserved: tuple[str, ...] = ()
+    """For each seat the only identity that may sit there; nothing: anybody, at every seat."""
+    bots: tuple[str, ...] = ()
+    """For each seat the level of the bot that sits there from the beginning, if one does."""
+    quick: bool = False
+    """Whether it starts by itself as soon as all seats are taken and ready."""
+    previous: str = ""
+    """The code of the room whose people play again here."""
 
 
 class PersonSat(_Event, frozen=True):
@@ -82,10 +67,23 @@ class SeatLeft(_Event, frozen=True):
     seat: int
 
 
-class HostPassed(_Event, frozen=True):
-    """The host left, and the person in that seat is host now."""
+class SeatKicked(_Event, frozen=True):
+    """The host has sent the person in that seat away: they do not sit down here again."""
 
     seat: int
+
+
+class HostPassed(_Event, frozen=True):
+    """The host left, or is away, and the person in that seat is host now."""
+
+    seat: int
+
+
+class OptionsChanged(_Event, frozen=True):
+    """The host wants another game: everybody has to agree anew."""
+
+    options: dict[str, Any]
+    settings: Settings
 
 
 class SeatReady(_Event, frozen=True):
@@ -123,6 +121,37 @@ class TimedOut(_Event, frozen=True):
     seat: int
 
 
+class SeatWoke(_Event, frozen=True):
+    """The person in that seat plays again after having been timed out."""
+
+    seat: int
+
+
+class BotStoodIn(_Event, frozen=True):
+    """A bot plays for the person in that seat, until they take it back."""
+
+    seat: int
+    level: str
+
+
+class SeatTakenBack(_Event, frozen=True):
+    seat: int
+
+
+class SeatResigned(_Event, frozen=True):
+    """The person in that seat has lost; a bot plays on for them, so that the others can."""
+
+    seat: int
+    level: str
+
+
+class EndWanted(_Event, frozen=True):
+    """The person in that seat would end the game without a result, or would no more."""
+
+    seat: int
+    wanted: bool
+
+
 class GameOver(_Event, frozen=True):
     scores: tuple[int, ...]
     places: tuple[int, ...]
@@ -136,21 +165,35 @@ class SecretRevealed(_Event, frozen=True):
     secret: bytes
 
 
+class RematchMade(_Event, frozen=True):
+    """The same people can play again in the room of that code."""
+
+    code: str
+
+
 RoomEvent: TypeAlias = (
     RoomCreated
     | PersonSat
     | BotSat
     | SeatLeft
+    | SeatKicked
     | HostPassed
+    | OptionsChanged
     | SeatReady
     | Sealed
     | NonceOpened
     | DealCancelled
     | Dealt
     | TimedOut
+    | SeatWoke
+    | BotStoodIn
+    | SeatTakenBack
+    | SeatResigned
+    | EndWanted
     | GameOver
     | RoomClosed
     | SecretRevealed
+    | RematchMade
 )
 
 PUBLIC_FIELDS: dict[type[RoomEvent], tuple[str, ...]] = {
@@ -158,16 +201,24 @@ PUBLIC_FIELDS: dict[type[RoomEvent], tuple[str, ...]] = {
     PersonSat: ("seat", "name", "nonce_hash"),
     BotSat: ("seat", "level"),
     SeatLeft: ("seat",),
+    SeatKicked: ("seat",),
     HostPassed: ("seat",),
+    OptionsChanged: ("options", "settings"),
     SeatReady: ("seat", "ready", "nonce_hash"),
     Sealed: ("deal", "nonce_hashes"),
     NonceOpened: ("seat", "nonce"),
     DealCancelled: ("deal", "seats"),
     Dealt: ("deal",),
     TimedOut: ("seat",),
+    SeatWoke: ("seat",),
+    BotStoodIn: ("seat", "level"),
+    SeatTakenBack: ("seat",),
+    SeatResigned: ("seat", "level"),
+    EndWanted: ("seat", "wanted"),
     GameOver: ("scores", "places"),
     RoomClosed: ("reason",),
     SecretRevealed: ("secret",),
+    RematchMade: ("code",),
 }
 """The allow-list: a field that is not named here reaches nobody."""
 
@@ -189,63 +240,6 @@ def _plain(value: object) -> object:
         return base64url(value)
     if isinstance(value, tuple):
         return tuple(map(_plain, value))
+    if isinstance(value, msgspec.Struct):
+        return msgspec.to_builtins(value)
     return value
-
-
-class Commit(msgspec.Struct, frozen=True, array_like=True):
-    """What one command led to, all or nothing, in this order."""
-
-    cause: Cause
-    room: tuple[RoomEvent, ...] = ()
-    game: tuple[Any, ...] = ()
-    """The game's own events."""
-    end: tuple[RoomEvent, ...] = ()
-    """What the game's end brings with it."""
-    command: dict[str, Any] = {}
-    """What was asked for: with it anyone can check later that the rules lead from here to there."""
-
-
-class _Stored(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    cause: Cause
-    room: tuple[RoomEvent, ...]
-    game: msgspec.Raw
-    end: tuple[RoomEvent, ...]
-    command: dict[str, Any]
-
-
-class _Unread(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    cause: msgspec.Raw
-    room: msgspec.Raw
-    game: msgspec.Raw
-    end: msgspec.Raw
-    command: msgspec.Raw
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(_Stored).decode
-_NOTHING = msgspec.Raw(_encode(()))
-
-
-def encode_commit(commit: Commit) -> bytes:
-    return _encode(commit)
-
-
-def decode_commit(blob: bytes, rules: AnyGame | None) -> Commit:
-    """The commit as it was; `rules` are those of the room, unknown only for the first commit."""
-    try:
-        stored = _decode(blob)
-    except msgspec.ValidationError:
-        stored = _decode(_upcast(blob))
-    events: tuple[Any, ...] = ()
-    if stored.game != _NOTHING:
-        if rules is None:
-            raise ValueError("a game's events come before the room's")
-        events = rules.read_events(stored.game)
-    return Commit(stored.cause, stored.room, events, stored.end, stored.command)
-
-
-def _upcast(blob: bytes) -> bytes:
-    """A commit with the room's events in the form of today."""
-    old = msgspec.msgpack.decode(blob, type=_Unread)
-    room, end = upcast(old.room, UPCASTERS), upcast(old.end, UPCASTERS)
-    return _encode(msgspec.structs.replace(old, room=room, end=end))

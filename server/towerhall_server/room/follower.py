@@ -33,8 +33,8 @@ from towerhall_server.game import AnyGame
 from towerhall_server.room import core
 from towerhall_server.room.audience import Audience
 from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Due, Step
-from towerhall_server.room.events import encode_commit
 from towerhall_server.room.guests import Guests, encode_guests
 from towerhall_server.room.healing import healing
 from towerhall_server.room.reading import whole_log
@@ -214,8 +214,8 @@ class Follower:
         """End the room: what is over stays as a record, everything else goes."""
         node = self._node
         if self.room.table.status == "over" and node.keep_days:
-            await self._insist(lambda: keep_record(node.log, self.code, node.games, node.keep_days))
-        answer = await self._insist(lambda: self._node.log.remove(self.code, self.replica.point))
+            await self.insist(lambda: keep_record(node.log, self.code, node.games, node.keep_days))
+        answer = await self.insist(lambda: self._node.log.remove(self.code, self.replica.point))
         if isinstance(answer, Conflict):
             await self.catch_up()
         else:
@@ -256,7 +256,7 @@ class Follower:
         """Take the log as it is, and tell everybody how much of the past is lost."""
         old = self.replica
         try:
-            new = await self._insist(lambda: load(self._node, self.code))
+            new = await self.insist(lambda: load(self._node, self.code))
         except Exception as error:
             logger.exception("room %s cannot be read again", self.code)
             raise UnreadableLogError from error
@@ -269,13 +269,13 @@ class Follower:
         self.audience.reset(new, lost)
 
     async def _read(self) -> Reading:
-        return await self._insist(lambda: self._node.log.read(self.code, self.replica.point))
+        return await self.insist(lambda: self._node.log.read(self.code, self.replica.point))
 
     async def _until_known(self, wanted: Append) -> Answer:
         """The same bytes again and again, until the store says what became of them."""
-        return await self._insist(lambda: self._node.log.append(wanted))
+        return await self.insist(lambda: self._node.log.append(wanted))
 
-    async def _insist(self, ask: Callable[[], Awaitable[Reply]]) -> Reply:
+    async def insist(self, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         """Ask until there is an answer; the room is shown as paused as long as there is none."""
         wait = FIRST_WAIT_SECONDS
         while True:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Final, Literal
 
 from towerhall_server.game import Rejected
-from towerhall_server.room.state import Table
+from towerhall_server.room.table import Table
 
 Role = Literal["host", "seated", "watcher"]
 GAME: Final = "game"
@@ -21,7 +21,15 @@ RIGHTS: Final[Mapping[str, frozenset[Role]]] = {
     "stand": frozenset({"seated"}),
     "ready": frozenset({"seated"}),
     "open": frozenset({"seated"}),
+    "leave": frozenset({"seated"}),
+    "take_back": frozenset({"seated"}),
+    "call_bot": frozenset({"seated"}),
+    "resign": frozenset({"seated"}),
+    "want_end": frozenset({"seated"}),
+    "rematch": frozenset({"seated"}),
     "start": frozenset({"host"}),
+    "kick": frozenset({"host"}),
+    "set_options": frozenset({"host"}),
     "add_bot": frozenset({"host"}),
     "remove_bot": frozenset({"host"}),
     GAME: frozenset({"seated"}),

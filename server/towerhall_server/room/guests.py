@@ -20,6 +20,8 @@ class Guests(msgspec.Struct, frozen=True, array_like=True):
     watchers: int = 0
     asks: bool = False
     """Whether the node wants to be told the same by all others."""
+    host: bool = False
+    """Whether the host is among them, with or without a seat."""
 
 
 _encode = msgspec.msgpack.Encoder().encode

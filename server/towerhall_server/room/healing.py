@@ -7,7 +7,7 @@ that is empty is never filled: what was removed stays removed.
 
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.log import Append
-from towerhall_server.room.events import decode_commit
+from towerhall_server.room.commits import decode_commit
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.view import summary
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from towerhall_protocol.messages import ClientCommand, Cursor, ServerChat
+from towerhall_protocol.messages import ClientCommand, Cursor, ServerMessage
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.room.viewer import Viewer
 
@@ -22,7 +22,7 @@ class Command(msgspec.Struct, frozen=True):
 class Join(msgspec.Struct, frozen=True):
     viewer: Viewer
     cursor: Cursor | None
-    lines: tuple[ServerChat, ...] = ()
+    lines: tuple[ServerMessage, ...] = ()
     """Of chat, to be shown after the welcome."""
 
 
@@ -42,11 +42,15 @@ class Doubt(msgspec.Struct, frozen=True):
     """News may have been missed."""
 
 
+class HostAway(msgspec.Struct, frozen=True):
+    """The host may have been away for too long."""
+
+
 class TimeIsUp(msgspec.Struct, frozen=True):
     """What the room wanted to do by itself may be due."""
 
 
-Item: TypeAlias = Command | Join | Resync | News | Doubt | TimeIsUp
+Item: TypeAlias = Command | Join | Resync | News | Doubt | HostAway | TimeIsUp
 
 
 class Inbox:

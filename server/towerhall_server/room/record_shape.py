@@ -14,7 +14,8 @@ from towerhall_protocol.fairness import NONCE_BYTES, SECRET_BYTES, UID_BYTES
 from towerhall_protocol.merge_patch import same
 from towerhall_server.eventlog.entry import CHAIN_BYTES, COMMIT_ID_BYTES, Entry, Stamps
 from towerhall_server.game import Result
-from towerhall_server.room.events import RoomCreated, decode_commit
+from towerhall_server.room.commits import decode_commit
+from towerhall_server.room.events import RoomCreated
 from towerhall_server.room.seats import HASH_BYTES
 
 FORMAT: Final = 1

@@ -10,19 +10,21 @@ from typing import Final, Literal
 import msgspec
 
 from towerhall_protocol.codec import FROM_CLIENT, encode
-from towerhall_server.game import AnyGame, Rejected, Seat, rules_of
+from towerhall_server.game import LEVELS, AnyGame, Rejected, Seat, rules_of
 from towerhall_server.room import core
+from towerhall_server.room.codes import is_code
+from towerhall_server.room.commits import Cause, Commit
 from towerhall_server.room.core import Errand, Plan, Step
 from towerhall_server.room.events import (
-    Cause,
-    Commit,
     DealCancelled,
+    HostPassed,
     PersonSat,
+    RematchMade,
     RoomClosed,
     RoomCreated,
     TimedOut,
 )
-from towerhall_server.room.seats import Person
+from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.state import Room, look_up
 
 ABANDONED: Final = "abandoned"
@@ -50,8 +52,23 @@ def decide_first(games: Mapping[str, AnyGame], secret: bytes, commit: Commit) ->
     rules = rules_of(games, created.game, created.version)
     if created.seats not in rules.seats:
         raise UndecidedError(f"{created.game} is not for {created.seats} players")
+    if not {len(created.reserved), len(created.bots)} <= {0, created.seats}:
+        raise UndecidedError("seats are taken or kept that are not there")
+    if not set(created.bots) <= {"", *LEVELS}:
+        raise UndecidedError("bots sit there that do not exist")
     options = msgspec.convert(created.options, rules.options_type)
-    plan = Plan(rules, options, created.seats, created.settings, created.host, created.key_hash)
+    plan = Plan(
+        rules=rules,
+        options=options,
+        seats=created.seats,
+        settings=created.settings,
+        host=created.host,
+        key_hash=created.key_hash,
+        reserved=created.reserved,
+        bots=created.bots,
+        quick=created.quick,
+        previous=created.previous,
+    )
     return Again(core.found(plan, created.code, created.uid, secret), "room")
 
 
@@ -87,7 +104,12 @@ def _by_person(room: Room, commit: Commit) -> Step:
     # What people call themselves is theirs to say: there is nothing to decide it from.
     names = [event.name for event in commit.room if isinstance(event, PersonSat)]
     person = Person(cause.identity, names[0] if names else "")
-    return _accepted(core.step(room, person, cause, body, room.tag))
+    # Who was away, and which room was made, no log tells.
+    made = [event.code for event in commit.room if isinstance(event, RematchMade)]
+    if not all(map(is_code, made)):
+        raise UndecidedError("no room has such a code")
+    known = Known(absent=range(len(room.table.seats)), rematch=made[0] if made else "")
+    return _accepted(core.step(room, person, cause, body, room.tag, known))
 
 
 def _by_game(room: Room, seat: Seat, cause: Cause, commit: Commit) -> Step:
@@ -99,6 +121,11 @@ def _by_game(room: Room, seat: Seat, cause: Cause, commit: Commit) -> Step:
 
 def _by_room(room: Room, commit: Commit) -> Again:
     match commit.room[:1]:
+        case (HostPassed(to),) if room.table.status == "waiting":
+            heir = room.table.seats[to] if 0 <= to < len(room.table.seats) else None
+            if heir is None or heir.identity in ("", room.table.host):
+                raise UndecidedError("nobody there could become host")
+            return Again(core.pass_host_step(room, to), "room")
         case (DealCancelled(),):
             deadline_ms = _deadline(room, "open")
             return Again(core.cancel_step(room), "room", deadline_ms)

@@ -15,7 +15,8 @@ from towerhall_protocol.document import Document
 from towerhall_protocol.messages import Cursor
 from towerhall_server.eventlog.entry import MARK_BYTES, START, Entry, Point, mark
 from towerhall_server.game import AnyGame, rules_of
-from towerhall_server.room.events import Commit, RoomCreated, decode_commit
+from towerhall_server.room.commits import Commit, decode_commit
+from towerhall_server.room.events import RoomCreated
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.state import Room, create, decides, entered, fold, remembered
 from towerhall_server.room.view import NOTHING, base_of, frame, view

@@ -6,97 +6,23 @@ Nothing here decides whether something may happen.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
 from towerhall_protocol.fairness import NO_NONCE, game_seed
-from towerhall_server.game import AnyGame, Result, Seat, kept
+from towerhall_server.game import AnyGame, Seat
+from towerhall_server.room.commits import Cause, Commit
 from towerhall_server.room.events import (
-    BotSat,
-    Cause,
-    Commit,
-    DealCancelled,
     Dealt,
-    GameOver,
-    HostPassed,
-    NonceOpened,
-    PersonSat,
-    RoomClosed,
+    OptionsChanged,
     RoomCreated,
     RoomEvent,
-    Sealed,
-    SeatLeft,
-    SeatReady,
-    SecretRevealed,
-    Settings,
-    TimedOut,
 )
+from towerhall_server.room.table import Holder, Table, bot, fold_table
 
-Status = Literal["waiting", "sealed", "playing", "over"]
 MOST_PAIRS: Final = 16
 """So many commands of one sender are remembered with their seq; the store keeps as many."""
-
-
-class Holder(msgspec.Struct, frozen=True):
-    """Who has a seat: a person by identity, or a bot by level."""
-
-    name: str
-    identity: str = ""
-    level: str = ""
-    ready: bool = False
-    nonce_hash: bytes = b""
-    nonce: bytes = b""
-
-    @property
-    def is_bot(self) -> bool:
-        return not self.identity
-
-    @property
-    def owes_nonce(self) -> bool:
-        return bool(self.nonce_hash) and not self.nonce
-
-
-class Table(msgspec.Struct, frozen=True, dict=True):
-    """The room around its game: all that does not change with every move."""
-
-    uid: bytes
-    code: str
-    game: str
-    version: int
-    options: msgspec.Struct
-    settings: Settings
-    commitment: bytes
-    host: str
-    key_hash: bytes
-    seats: tuple[Holder | None, ...]
-    status: Status = "waiting"
-    deal: int = 0
-    """The deals so far, cancelled ones included."""
-    result: Result | None = None
-    closed: str = ""
-    """Why the room ended without a result."""
-    revealed: bytes = b""
-    """The secret, from the end on."""
-
-    @property
-    def taken(self) -> int:
-        return sum(holder is not None for holder in self.seats)
-
-    def seat_of(self, identity: str) -> Seat | None:
-        return _seats_by_identity(self).get(identity)
-
-    def free_seats(self) -> tuple[Seat, ...]:
-        return tuple(Seat(seat) for seat, holder in enumerate(self.seats) if holder is None)
-
-
-@kept
-def _seats_by_identity(table: Table) -> dict[str, Seat]:
-    return {
-        holder.identity: Seat(seat)
-        for seat, holder in enumerate(table.seats)
-        if holder is not None and holder.identity
-    }
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -125,6 +51,11 @@ class Room(msgspec.Struct, frozen=True):
     def to_act(self) -> tuple[Seat, ...]:
         return self.rules.to_act(self.game) if self.playing else ()
 
+    def is_played(self, seat: Seat) -> bool:
+        """Whether the person who holds a seat plays it, and no bot for them."""
+        holder = self.table.seats[seat]
+        return holder is not None and not holder.stand_in
+
 
 def create(rules: AnyGame, secret: bytes, event: RoomCreated) -> Room:
     """The room after its first event."""
@@ -139,7 +70,10 @@ def create(rules: AnyGame, secret: bytes, event: RoomCreated) -> Room:
         commitment=event.commitment,
         host=event.host,
         key_hash=event.key_hash,
-        seats=(None,) * event.seats,
+        seats=tuple(map(bot, event.bots)) or (None,) * event.seats,
+        reserved=event.reserved,
+        quick=event.quick,
+        previous=event.previous,
     )
     return Room(rules=rules, secret=secret, table=table)
 
@@ -222,62 +156,19 @@ def _fold_event(room: Room, event: RoomEvent) -> Room:
         return msgspec.structs.replace(
             room, table=msgspec.structs.replace(table, status="playing"), game=game
         )
-    return msgspec.structs.replace(room, table=_fold_table(table, event))
+    if isinstance(event, OptionsChanged):
+        options = msgspec.convert(event.options, type=room.rules.options_type)
+        seats = tuple(holder and _unready(holder) for holder in table.seats)
+        changed = msgspec.structs.replace(
+            table, options=options, settings=event.settings, seats=seats
+        )
+        return msgspec.structs.replace(room, table=changed)
+    return msgspec.structs.replace(room, table=fold_table(table, event))
+
+
+def _unready(holder: Holder) -> Holder:
+    return msgspec.structs.replace(holder, ready=holder.is_bot)
 
 
 def _nonce(holder: Holder | None) -> bytes:
     return (holder.nonce if holder else b"") or NO_NONCE
-
-
-def _fold_table(table: Table, event: RoomEvent) -> Table:
-    replace = msgspec.structs.replace
-    match event:
-        case PersonSat(seat, identity, name, nonce_hash):
-            holder = Holder(name=name, identity=identity, nonce_hash=nonce_hash)
-            return _with_seat(table, seat, holder)
-        case BotSat(seat, level):
-            return _with_seat(table, seat, Holder(name=f"bot {level}", level=level, ready=True))
-        case SeatLeft(seat):
-            return _with_seat(table, seat, None)
-        case HostPassed(seat):
-            return replace(table, host=_held(table, seat).identity)
-        case SeatReady(seat, ready, nonce_hash):
-            holder = _held(table, seat)
-            kept = nonce_hash or holder.nonce_hash
-            return _with_seat(table, seat, replace(holder, ready=ready, nonce_hash=kept))
-        case Sealed(deal):
-            return replace(table, status="sealed", deal=deal)
-        case NonceOpened(seat, nonce):
-            return _with_seat(table, seat, replace(_held(table, seat), nonce=nonce))
-        case DealCancelled(_, seats):
-            fresh = tuple(
-                None if seat in seats or holder is None else _fresh(holder)
-                for seat, holder in enumerate(table.seats)
-            )
-            return replace(table, status="waiting", seats=fresh)
-        case TimedOut():
-            return table
-        case GameOver(scores, places):
-            return replace(table, status="over", result=Result(scores, places))
-        case RoomClosed(reason):
-            return replace(table, status="over", closed=reason)
-        case SecretRevealed(secret):
-            return replace(table, revealed=secret)
-    raise ValueError(f"{type(event).__name__} cannot happen to a room that is there")
-
-
-def _fresh(holder: Holder) -> Holder:
-    """Ready for another deal: nonces are good for one only."""
-    return msgspec.structs.replace(holder, ready=holder.is_bot, nonce_hash=b"", nonce=b"")
-
-
-def _held(table: Table, seat: int) -> Holder:
-    holder = table.seats[seat]
-    if holder is None:
-        raise ValueError(f"nobody has seat {seat}")
-    return holder
-
-
-def _with_seat(table: Table, seat: int, holder: Holder | None) -> Table:
-    seats = (*table.seats[:seat], holder, *table.seats[seat + 1 :])
-    return msgspec.structs.replace(table, seats=seats)

@@ -14,16 +14,8 @@ from towerhall_protocol.document import Document
 from towerhall_protocol.fairness import NO_NONCE, Draw, game_seed, witnessed
 from towerhall_server.eventlog.entry import Entry, link, mark
 from towerhall_server.game import AnyGame
-from towerhall_server.room.events import (
-    Commit,
-    DealCancelled,
-    Dealt,
-    NonceOpened,
-    RoomEvent,
-    Sealed,
-    decode_commit,
-    encode_commit,
-)
+from towerhall_server.room.commits import Commit, decode_commit, encode_commit
+from towerhall_server.room.events import DealCancelled, Dealt, NonceOpened, RoomEvent, Sealed
 from towerhall_server.room.record_shape import (
     FORMAT,
     Deal,
@@ -35,7 +27,8 @@ from towerhall_server.room.record_shape import (
     write,
 )
 from towerhall_server.room.redecide import UndecidedError, decide_again, decide_first
-from towerhall_server.room.state import Room, Table, entered, fold
+from towerhall_server.room.state import Room, entered, fold
+from towerhall_server.room.table import Table
 from towerhall_server.room.view import NOTHING, frame, view, view_class
 
 _encode = msgspec.json.Encoder().encode

@@ -22,7 +22,8 @@ from towerhall_protocol.fairness import commitment, nonce_hash, witnessed
 from towerhall_protocol.merge_patch import same
 from towerhall_server.eventlog.entry import START, Entry, link, mark
 from towerhall_server.game import AnyGame, UnknownRulesError
-from towerhall_server.room.events import Commit, RoomCreated, decode_commit
+from towerhall_server.room.commits import Commit, decode_commit
+from towerhall_server.room.events import RoomCreated
 from towerhall_server.room.findings import Finding, Findings
 from towerhall_server.room.record_shape import (
     Record,

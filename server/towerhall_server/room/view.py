@@ -13,8 +13,10 @@ from towerhall_protocol.document import Document
 from towerhall_protocol.merge_patch import diff
 from towerhall_protocol.messages import ServerFrame
 from towerhall_server.game import AnyGame, Seat, Viewer, kept
-from towerhall_server.room.events import Commit, facts
-from towerhall_server.room.state import Holder, Room, Table
+from towerhall_server.room.commits import Commit
+from towerhall_server.room.events import facts
+from towerhall_server.room.state import Room
+from towerhall_server.room.table import Holder, Table
 
 VIEW_VERSION: Final = 1
 """Of the shape of the room part. Whoever holds another one gets a snapshot."""
@@ -90,6 +92,14 @@ def _table(table: Table) -> dict[str, object]:
         document["result"] = msgspec.to_builtins(table.result)
     if table.closed:
         document["closed"] = table.closed
+    if table.quick:
+        document["quick"] = True
+    if table.reserved and table.status == "waiting":
+        document["reserved"] = [seat for seat, who in enumerate(table.reserved) if who]
+    if table.previous:
+        document["previous"] = table.previous
+    if table.rematch:
+        document["rematch"] = table.rematch
     if table.revealed:
         document["secret"] = base64url(table.revealed)
     return document
@@ -103,6 +113,14 @@ def _holder(table: Table, holder: Holder) -> dict[str, object]:
         document["ready"] = True
     if table.status in ("waiting", "sealed") and holder.nonce_hash:
         document["nonce"] = "open" if holder.nonce else "sealed"
+    if holder.stand_in:
+        document["stand_in"] = holder.stand_in
+    if holder.timeouts:
+        document["timeouts"] = holder.timeouts
+    if holder.resigned:
+        document["resigned"] = True
+    if holder.wants_end:
+        document["wants_end"] = True
     return document
 
 

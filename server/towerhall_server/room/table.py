@@ -1,0 +1,190 @@
+"""The room around its game: seats, who holds them, and how each event of the room changes them.
+
+Nothing here decides whether something may happen, and no game is known.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from towerhall_server.game import Result, Seat, kept
+from towerhall_server.room.events import (
+    BotSat,
+    BotStoodIn,
+    DealCancelled,
+    EndWanted,
+    GameOver,
+    HostPassed,
+    NonceOpened,
+    PersonSat,
+    RematchMade,
+    RoomClosed,
+    RoomEvent,
+    Sealed,
+    SeatKicked,
+    SeatLeft,
+    SeatReady,
+    SeatResigned,
+    SeatTakenBack,
+    SeatWoke,
+    SecretRevealed,
+    Settings,
+    TimedOut,
+)
+
+Status = Literal["waiting", "sealed", "playing", "over"]
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who has a seat: a person by identity, or a bot by level."""
+
+    name: str
+    identity: str = ""
+    level: str = ""
+    ready: bool = False
+    nonce_hash: bytes = b""
+    nonce: bytes = b""
+    stand_in: str = ""
+    """The level of the bot that plays for the person at present, if one does."""
+    timeouts: int = 0
+    """In a row."""
+    resigned: bool = False
+    wants_end: bool = False
+
+    @property
+    def is_bot(self) -> bool:
+        return not self.identity
+
+    @property
+    def plays_as(self) -> str:
+        """The level of the bot that moves for this seat; nothing if a person does."""
+        return self.level or self.stand_in
+
+    @property
+    def owes_nonce(self) -> bool:
+        return bool(self.nonce_hash) and not self.nonce
+
+
+class Table(msgspec.Struct, frozen=True, dict=True):
+    """The room around its game: all that does not change with every move."""
+
+    uid: bytes
+    code: str
+    game: str
+    version: int
+    options: msgspec.Struct
+    settings: Settings
+    commitment: bytes
+    host: str
+    key_hash: bytes
+    seats: tuple[Holder | None, ...]
+    status: Status = "waiting"
+    deal: int = 0
+    """The deals so far, cancelled ones included."""
+    result: Result | None = None
+    closed: str = ""
+    """Why the room ended without a result."""
+    revealed: bytes = b""
+    """The secret, from the end on."""
+    reserved: tuple[str, ...] = ()
+    kicked: tuple[str, ...] = ()
+    quick: bool = False
+    previous: str = ""
+    rematch: str = ""
+
+    @property
+    def taken(self) -> int:
+        return sum(holder is not None for holder in self.seats)
+
+    def seat_of(self, identity: str) -> Seat | None:
+        return _seats_by_identity(self).get(identity)
+
+    def free_seats(self) -> tuple[Seat, ...]:
+        return tuple(Seat(seat) for seat, holder in enumerate(self.seats) if holder is None)
+
+
+@kept
+def _seats_by_identity(table: Table) -> dict[str, Seat]:
+    return {
+        holder.identity: Seat(seat)
+        for seat, holder in enumerate(table.seats)
+        if holder is not None and holder.identity
+    }
+
+
+def fold_table(table: Table, event: RoomEvent) -> Table:
+    replace = msgspec.structs.replace
+    match event:
+        case PersonSat(seat, identity, name, nonce_hash):
+            holder = Holder(name=name, identity=identity, nonce_hash=nonce_hash)
+            return _with_seat(table, seat, holder)
+        case BotSat(seat, level):
+            return _with_seat(table, seat, bot(level))
+        case SeatLeft(seat):
+            return _with_seat(table, seat, None)
+        case SeatKicked(seat):
+            kicked = (*table.kicked, _held(table, seat).identity)
+            return replace(_with_seat(table, seat, None), kicked=kicked)
+        case HostPassed(seat):
+            return replace(table, host=_held(table, seat).identity)
+        case SeatReady(seat, ready, nonce_hash):
+            holder = _held(table, seat)
+            kept = nonce_hash or holder.nonce_hash
+            return _with_seat(table, seat, replace(holder, ready=ready, nonce_hash=kept))
+        case Sealed(deal):
+            return replace(table, status="sealed", deal=deal)
+        case NonceOpened(seat, nonce):
+            return _with_seat(table, seat, replace(_held(table, seat), nonce=nonce))
+        case DealCancelled(_, seats):
+            fresh = tuple(
+                None if seat in seats or holder is None else _fresh(holder)
+                for seat, holder in enumerate(table.seats)
+            )
+            return replace(table, status="waiting", seats=fresh)
+        case TimedOut(seat):
+            return _changed(table, seat, timeouts=_held(table, seat).timeouts + 1)
+        case SeatWoke(seat):
+            return _changed(table, seat, timeouts=0)
+        case BotStoodIn(seat, level):
+            return _changed(table, seat, stand_in=level, wants_end=False)
+        case SeatTakenBack(seat):
+            return _changed(table, seat, stand_in="", timeouts=0)
+        case SeatResigned(seat, level):
+            return _changed(table, seat, stand_in=level, resigned=True, wants_end=False)
+        case EndWanted(seat, wanted):
+            return _changed(table, seat, wants_end=wanted)
+        case GameOver(scores, places):
+            return replace(table, status="over", result=Result(scores, places))
+        case RoomClosed(reason):
+            return replace(table, status="over", closed=reason)
+        case SecretRevealed(secret):
+            return replace(table, revealed=secret)
+        case RematchMade(code):
+            return replace(table, rematch=code)
+    raise ValueError(f"{type(event).__name__} cannot happen to a room that is there")
+
+
+def bot(level: str) -> Holder | None:
+    """Who holds the seat of a bot; nobody if there is no level."""
+    return Holder(name=f"bot {level}", level=level, ready=True) if level else None
+
+
+def _changed(table: Table, seat: int, **changes: object) -> Table:
+    return _with_seat(table, seat, msgspec.structs.replace(_held(table, seat), **changes))
+
+
+def _fresh(holder: Holder) -> Holder:
+    """Ready for another deal: nonces are good for one only."""
+    return msgspec.structs.replace(holder, ready=holder.is_bot, nonce_hash=b"", nonce=b"")
+
+
+def _held(table: Table, seat: int) -> Holder:
+    holder = table.seats[seat]
+    if holder is None:
+        raise ValueError(f"nobody has seat {seat}")
+    return holder
+
+
+def _with_seat(table: Table, seat: int, holder: Holder | None) -> Table:
+    seats = (*table.seats[:seat], holder, *table.seats[seat + 1 :])
+    return msgspec.structs.replace(table, seats=seats)
