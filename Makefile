@@ -10,7 +10,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run bots check format test redis-server vectors golden bench constraints clean
+.PHONY: help setup run bots check format test redis-server vectors golden mutants bench constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ vectors: $(READY) ## write protocol/vectors anew
 
 golden: $(READY) ## write the golden logs that this version does not have yet
 	@$(BIN)/python -m tests.versions.golden
+
+mutants: $(READY) ## seed one bug after the other, and see that the tests find each
+	@$(BIN)/python -m tests.mutants $(ARGS)
 
 bench: $(READY) ## measure; BENCH_JSON=FILE also writes the numbers to FILE
 	@$(BIN)/python -m tests.bench

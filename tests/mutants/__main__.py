@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 
 from tests.mutants.copies import copied
 from tests.mutants.seeded import Mutant, read_all
-from tests.mutants.trial import Row, green_run, trials
+from tests.mutants.trial import SOME_FAILED, Row, green_run, trials
 from towerhall_server.cli.progress import progress
 
 
@@ -48,6 +48,9 @@ def run(mutants: list[Mutant]) -> bool:
     with copied() as folder:
         print(f"mutants: the tests of {len(mutants)} bugs, without any", file=sys.stderr)
         green = green_run(folder, mutants)
+        if green.status not in (0, SOME_FAILED):
+            print(green.said)
+            return False
         rows = list(progress(trials(folder, mutants, green), len(mutants), "mutants:"))
     if green.status != 0:
         print(green.said)

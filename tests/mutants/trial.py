@@ -126,6 +126,11 @@ def _trial(folder: Path, mutant: Mutant, green: Run) -> tuple[bool, str]:
             run = run_tests(folder, mutant.tests, TRIAL_SECONDS, "--exitfirst")
     except CopyError as error:
         return False, f"does not apply: {error}"
+    return judge(mutant, run)
+
+
+def judge(mutant: Mutant, run: Run) -> tuple[bool, str]:
+    """What a run with the bug says of it."""
     if run.status is None:
         return bool(mutant.hangs), "did not end"
     if run.status == 0:
