@@ -10,7 +10,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run bots check format test redis-server vectors golden mutants bench constraints clean
+.PHONY: help setup run bots check format test redis-server caddy vectors golden mutants bench constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,13 +51,14 @@ format: $(READY) ## format the code and repair what ruff can repair
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-test: $(READY) redis-server ## all tests
+test: $(READY) redis-server caddy ## all tests
 	@$(BIN)/python -m pytest -n 2
 
-# The second engine of the storage tests. Its package starts a service, which nobody asked for.
-redis-server:
+# The second engine of the storage tests, and the proxy in front of several servers. Both packages start a service, which
+# nobody asked for.
+redis-server caddy:
 	@command -v $@ >/dev/null || { \
-		command -v apt-get >/dev/null || { echo "test: $@ 7 or newer is needed; install it first" >&2; exit 1; }; \
+		command -v apt-get >/dev/null || { echo "test: $@ is needed (redis-server 7, caddy 2.6 or newer); install it first" >&2; exit 1; }; \
 		echo "test: installing $@ with apt-get; its service is stopped again"; \
 		$(AS_ROOT) apt-get update -qq; \
 		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $@ >/dev/null || exit 1; \

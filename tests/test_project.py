@@ -36,8 +36,11 @@ WINDOWS_PATH = re.compile(r"\b[A-Z]:(?:\\{1,2}|/)\w{2,}")
 URL_HOST = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?(\[[0-9a-f:]+\]|[\w.-]*\w)", re.I)
 
 HOSTS_HERE = {"localhost", "127.0.0.1", "[::1]", "0.0.0.0"}
+HOSTS_OF_CONTAINERS = {"store"}
+"""Services of docker-compose.yml that others reach by URL."""
 HOSTS_OF_EXAMPLES = re.compile(r"(?:[\w-]+\.)*example(?:\.(?:org|com|net))?", re.I)
 HOSTS_OF_STANDARDS = {"json-schema.org", "www.rfc-editor.org", "www.w3.org"}
+HOSTS_KNOWN = HOSTS_HERE | HOSTS_OF_CONTAINERS | HOSTS_OF_STANDARDS
 
 
 def strangers(text: str) -> Iterator[str]:
@@ -49,9 +52,7 @@ def strangers(text: str) -> Iterator[str]:
             if found := pattern.search(line):
                 yield f"line {number}: {found[0]}"
         for host in URL_HOST.findall(line):
-            if host not in HOSTS_HERE | HOSTS_OF_STANDARDS and not HOSTS_OF_EXAMPLES.fullmatch(
-                host
-            ):
+            if host not in HOSTS_KNOWN and not HOSTS_OF_EXAMPLES.fullmatch(host):
                 yield f"line {number}: {host}"
 
 

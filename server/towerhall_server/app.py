@@ -1,8 +1,8 @@
 """The composition root: the only file that knows every part of the server.
 
 `serve` runs until it is told to stop. Stopping is an order of events, because uvicorn would cut
-connections before the application hears of it: not ready any more, no new rooms, clients told to
-go elsewhere, rooms ended, connections closed, appends under way awaited, store left, engine ended.
+connections before the application hears of it: not ready any more, then no new rooms, clients told
+to go elsewhere, rooms ended, connections closed, appends under way awaited, store and engine left.
 """
 
 import asyncio
@@ -42,6 +42,9 @@ from towerhall_server.workers import Crew, reserved_port
 
 logger = logging.getLogger(__name__)
 
+NOTICE_SECONDS: Final = 1.5
+"""So long a server that is about to stop serves on, until proxies have seen that it is not ready.
+Where a server has a store of its own there is nobody else to send people to."""
 GC_THRESHOLDS: Final = (50_000, 20, 1_000)
 """Nearly all that a move leaves behind is freed by counting. Looking for cycles as often as Python
 does by default cost 17 % of the CPU, and never looking cost no less than this."""
@@ -102,10 +105,17 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
 class _Server(uvicorn.Server):
     """uvicorn, but rooms are drained before it cuts their connections."""
 
-    def __init__(self, config: uvicorn.Config, running: Service, announce: Callable[[str], None]):
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        running: Service,
+        announce: Callable[[str], None],
+        notice_seconds: float,
+    ) -> None:
         super().__init__(config)
         self._running = running
         self._announce = announce
+        self._notice_seconds = notice_seconds
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -124,9 +134,10 @@ class _Server(uvicorn.Server):
             self._announce(f"http://{_for_url(self.config.host)}:{port}/")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._running.routes.draining = True
-        for server in self.servers:
-            server.close()
+        routes = self._running.routes
+        routes.leaving = True
+        await asyncio.sleep(self._notice_seconds)
+        routes.draining = True
         await self._running.directory.drain(GO_WITHIN_MS)
         await super().shutdown(sockets=sockets)
 
@@ -168,7 +179,8 @@ async def serve(
         gc.collect()
         gc.freeze()
         gc.set_threshold(*GC_THRESHOLDS)
-        await _Server(config, running, announce).serve([listening] if listening else None)
+        notice = 0.0 if settings.is_embedded else NOTICE_SECONDS
+        await _Server(config, running, announce, notice).serve([listening] if listening else None)
 
 
 @asynccontextmanager

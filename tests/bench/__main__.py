@@ -14,6 +14,7 @@ from tests.bench import (
     game_steps,
     memory,
     moves,
+    nodes,
     replay,
     scale,
     sizes,
@@ -23,6 +24,7 @@ from tests.bench.report import Figure, json_target, print_table, write_json
 PARTS: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "moves": ("Moves and their latency, 200 rooms of four", moves.measure),
     "scale": ("Many rooms", scale.measure),
+    "nodes": ("Two server processes on one store, 200 rooms of four", nodes.measure),
     "memory": ("Memory", memory.measure),
     "replay": ("After a restart", replay.measure),
     "frames": ("Bytes on the wire", frames.measure),
@@ -32,7 +34,7 @@ PARTS: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "log": ("The log", appends.measure),
 }
 
-LINUX_ONLY = ("moves", "scale", "memory", "replay")
+LINUX_ONLY = ("moves", "scale", "nodes", "memory", "replay")
 """They pin processes to cores and read their use of them. Whoever asks for one by name is told."""
 
 

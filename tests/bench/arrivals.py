@@ -6,6 +6,7 @@ Tables are made a few at a time, and none starts its game here.
 import asyncio
 import json
 import secrets
+from collections.abc import Sequence
 from http.client import HTTPConnection
 from random import Random
 from typing import Any
@@ -24,20 +25,30 @@ READ_BUFFER = 1024
 _encode = msgspec.msgpack.Encoder().encode
 
 
-async def towerhall_tables(pacer: Pacer, address: str, count: int, seed: int) -> list[Table]:
-    """New rooms with four guests each, all ready."""
-    http = HTTPConnection(address)
+async def towerhall_tables(
+    pacer: Pacer, addresses: Sequence[str], count: int, seed: int, *, mixed: bool = False
+) -> list[Table]:
+    """New rooms with four guests each, all ready.
+
+    All four are at the same address, and the next table at the next one. In mixed company everybody
+    is at another address than the neighbours.
+    """
+    https = {address: HTTPConnection(address) for address in addresses}
     plans = []
     for number in range(count):
+        places = [addresses[(mixed * seat + number) % len(addresses)] for seat in range(SEATS)]
+        # Whoever makes a room has it in memory: it must be one of those where it is played.
+        http = https[places[0]]
         tokens = [_post(http, "/v1/guests", {"name": f"Player {seat}"}) for seat in range(SEATS)]
         wanted = {"game": GAME, "seats": SEATS}
         room = _post(http, "/v1/rooms", wanted, tokens[0]["token"])
-        plans.append((room["code"], tokens, Random(f"{seed}/{number}")))
-    http.close()
+        plans.append((places, room["code"], tokens, Random(f"{seed}/{number}")))
+    for http in https.values():
+        http.close()
     tables = []
     for first in range(0, count, AT_ONCE):
         some = plans[first : first + AT_ONCE]
-        tables += await asyncio.gather(*(_seated(pacer, address, *plan) for plan in some))
+        tables += await asyncio.gather(*(_seated(pacer, *plan) for plan in some))
     return tables
 
 
@@ -62,14 +73,14 @@ def begin(table: Table) -> None:
 
 
 async def _seated(
-    pacer: Pacer, address: str, code: str, guests: list[dict[str, Any]], chance: Random
+    pacer: Pacer, places: list[str], code: str, guests: list[dict[str, Any]], chance: Random
 ) -> Table:
     table = Table(pacer, chance)
     table.seq = 1  # made by the request that made the room
     players = [TowerhallPlayer(table, seat) for seat in range(SEATS)]
     table.players += players
-    for player, guest in zip(players, guests, strict=True):
-        await _connect(player, address, code)
+    for player, place, guest in zip(players, places, guests, strict=True):
+        await _connect(player, place, code)
         origin = commands.base64url(secrets.token_bytes(8))
         player.send(_encode(ClientHello(Greeting(guest["token"], LEVEL, origin))))
         await player.welcomed

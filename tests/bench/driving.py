@@ -43,18 +43,25 @@ class Driver:
 
 @contextmanager
 def driven(
-    server: Server, rooms: int, *, spares: int = 0, command: bytes = b"", **more: int
+    server: Server,
+    rooms: int,
+    *,
+    spares: int = 0,
+    command: bytes = b"",
+    mixed: bool = False,
+    **more: int,
 ) -> Iterator[Driver]:
     """A load on a server, for the time of a `with` block."""
     allow_many_sockets()
     job = Job(
         kind="towerhall" if server.store_pid else "baseline",
-        address=server.address,
-        server_pid=server.pid,
+        addresses=server.addresses,
+        server_pids=server.pids,
         store_pid=server.store_pid,
         rooms=rooms,
         spares=spares,
         command=command,
+        mixed=mixed,
         **more,
     )
     process = subprocess.Popen(

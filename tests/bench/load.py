@@ -48,13 +48,16 @@ class Step(msgspec.Struct, frozen=True):
 
 class Job(msgspec.Struct, frozen=True):
     kind: Literal["baseline", "towerhall"]
-    address: str
-    server_pid: int
+    addresses: tuple[str, ...]
+    """Of all processes of the server. Tables are dealt out to them in turn."""
+    server_pids: tuple[int, ...]
     store_pid: int | None
     rooms: int
     spares: int = 0
     spread: int = SPREAD
     """Games are stopped somewhere in their first so many moves before the first step."""
+    mixed: bool = False
+    """Neighbours at a table are not at the same process."""
     primer: int = 0
     """Rooms that are there before anything is measured, memory included."""
     seed: int = 1
@@ -155,11 +158,11 @@ class Load:
         chance = Random(job.seed)
         began = perf_counter()
         await self._spread(await self._tables(job.primer, -job.seed), chance)
-        rss_before = rss_bytes(job.server_pid)
+        rss_before = sum(map(rss_bytes, job.server_pids))
         tables = await self._tables(job.rooms + job.spares, job.seed)
         self._spares.extend(tables[job.rooms :])
         await self._spread(tables[: job.rooms], chance)
-        rss_after = rss_bytes(job.server_pid)
+        rss_after = sum(map(rss_bytes, job.server_pids))
         gc.collect()
         gc.disable()  # pauses of the load are not what is measured
         return Ready(rss_before, rss_after, perf_counter() - began)
@@ -167,8 +170,8 @@ class Load:
     async def _tables(self, count: int, seed: int) -> list[Table]:
         job = self._job
         if job.kind == "baseline":
-            return await baseline_tables(self, job.address, count, job.command)
-        return await towerhall_tables(self, job.address, count, seed)
+            return await baseline_tables(self, job.addresses[0], count, job.command)
+        return await towerhall_tables(self, job.addresses, count, seed, mixed=job.mixed)
 
     async def _spread(self, tables: list[Table], chance: Random) -> None:
         """Start the games and stop each of them somewhere."""
@@ -253,7 +256,7 @@ class Load:
     def _read(self) -> _Reading:
         job = self._job
         store = cpu_seconds(job.store_pid) if job.store_pid else 0.0
-        server = cpu_seconds(job.server_pid)
+        server = sum(map(cpu_seconds, job.server_pids))
         return _Reading(perf_counter(), server, store, process_time(), all_cpu_seconds())
 
 

@@ -6,17 +6,19 @@ and fsync always, only with limits that do not stop a load that comes from one a
 
 import os
 import re
+import secrets
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import msgspec
 
 from tests.bench.usage import allow_many_sockets, children, cores, pin
+from tests.eventlog import engines
 
 AT = re.compile(r" at http://([^/]+)/")
 STOP_SECONDS = 30.0
@@ -35,10 +37,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Server(msgspec.Struct, frozen=True):
-    """One that runs."""
+    """One that runs, of one process or of several on the same store."""
 
-    address: str
-    pid: int
+    addresses: tuple[str, ...]
+    pids: tuple[int, ...]
     store_pid: int | None = None
 
 
@@ -64,9 +66,28 @@ def towerhall() -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as folder:
         command = ["-m", "towerhall_server", "serve", "--port", "0", "--data-folder", folder]
         with _running([*command, "--log-level", "warning"], LIMITS) as server:
-            (store_pid,) = children(server.pid)
+            (store_pid,) = children(*server.pids)
             pin(store_pid, cores()[1])
-            yield Server(server.address, server.pid, store_pid)
+            yield Server(server.addresses, server.pids, store_pid)
+
+
+@contextmanager
+def towerhall_nodes(count: int) -> Iterator[Server]:
+    """So many `towerhall serve` on one store, which is the same engine that one would bring along.
+
+    The servers share a core, and the store shares that of the load.
+    """
+    variables = LIMITS | {"TOWERHALL_TOKEN_KEYS": secrets.token_urlsafe(32)}
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        engine = stack.enter_context(engines.running("valkey", Path(folder)))
+        if engine.pid is None:
+            raise RuntimeError("the store did not start")
+        pin(engine.pid, cores()[1])
+        command = ["-m", "towerhall_server", "serve", "--port", "0", "--redis-url", engine.url]
+        command += ["--log-level", "warning"]
+        nodes = [stack.enter_context(_running(command, variables)) for _ in range(count)]
+        addresses = tuple(address for node in nodes for address in node.addresses)
+        yield Server(addresses, tuple(pid for node in nodes for pid in node.pids), engine.pid)
 
 
 @contextmanager
@@ -85,7 +106,7 @@ def _running(arguments: list[str], variables: dict[str, str]) -> Iterator[Server
         found = AT.search(process.stdout.readline())
         if found is None:
             raise RuntimeError(f"{' '.join(arguments[:3])} did not start: see above")
-        yield Server(found[1], process.pid)
+        yield Server((found[1],), (process.pid,))
     finally:
         process.send_signal(signal.SIGTERM)
         try:

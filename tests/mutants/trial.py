@@ -24,6 +24,8 @@ from tests.mutants.verdicts import Verdict, read_verdicts
 
 TEST_SECONDS: Final = 45
 """For one test. Those of a trial take a second or two each."""
+PATIENCE_SECONDS: Final = 6
+"""For something that a test waits for, with a bug and without."""
 TRIAL_SECONDS: Final = 120
 """For all tests of one bug."""
 GREEN_SECONDS: Final = 900
@@ -69,6 +71,7 @@ def run_tests(folder: Path, tests: Sequence[str], seconds: float, *flags: str) -
         target = Path(out) / "verdicts"
         command = [sys.executable, "-m", "pytest", "-q", "--tb=line", "--color=no"]
         command += ["-p", "tests.mutants.verdicts", f"--verdicts={target}"]
+        command += [f"--patience={PATIENCE_SECONDS}"]
         command += ["-p", "no:cacheprovider", "--hypothesis-seed=0", f"--timeout={TEST_SECONDS}"]
         with subprocess.Popen(
             [*command, *flags, *tests],

@@ -1,8 +1,10 @@
 """A pytest plugin that writes down at once how each test ended, for whoever runs pytest.
 
-Nothing is lost when a run is cut off, and nothing has to be guessed from what pytest prints.
+Nothing is lost when a run is cut off, and nothing has to be guessed from what pytest prints. It can
+also shorten the patience of tests that wait for something: with a bug it will often never come.
 """
 
+import sys
 from pathlib import Path
 
 import msgspec
@@ -10,6 +12,9 @@ import pytest
 
 OUT_OF_TIME = "Timeout (>"
 """How pytest-timeout begins to say that a test took too long."""
+
+PATIENCE = "PATIENCE_SECONDS"
+"""How modules of tests call the time that they wait for something."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -26,12 +31,21 @@ class Verdict(msgspec.Struct, frozen=True):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--verdicts", metavar="FILE", help="write how tests ended to FILE")
+    parser.addoption("--patience", metavar="SECONDS", type=float, help="how long tests wait")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     target = config.getoption("--verdicts")
     if target:
         config.pluginmanager.register(Writer(Path(target)))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    patience = session.config.getoption("--patience")
+    if patience is not None:
+        for name, module in sys.modules.items():
+            if name.startswith("tests.") and hasattr(module, PATIENCE):
+                setattr(module, PATIENCE, patience)
 
 
 class Writer:

@@ -72,6 +72,24 @@ async def test_a_command_that_has_to_wait_is_kept_and_its_sender_is_told(
     assert ann.seat == 0
 
 
+async def test_news_that_got_lost_one_by_one_are_found_soon(
+    one: LiveNode, other: LiveNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory, "SURE_SECONDS", 0.2)
+    hear = other.directory._hear
+    monkeypatch.setattr(
+        other.directory, "_hear", lambda wake: None if isinstance(wake, wakes.Woken) else hear(wake)
+    )
+    one.beat()
+    other.beat()
+    ann = await FakeViewer("ann").enter(await one.found())
+    bob = await other.enter(ann.code, "bob")
+    for number in range(5):
+        n = ann.ask("ready" if number else "sit")
+        await ann.answer(n)
+        await bob.until(lambda: bob.replay.seq == ann.replay.seq)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_where_the_store_is_down_for_all_nobody_has_to_move(
     kind: str, tmp_path: Path

@@ -5,7 +5,7 @@ The standard library does the talking, in a thread; one request is one connectio
 
 import asyncio
 from collections.abc import Mapping
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -115,6 +115,8 @@ class Service:
             connection.request(method, self._prefix + path, data, dict(headers))
             answer = connection.getresponse()
             content = answer.read(MOST_BYTES)
+            if answer.length:  # reading up to a size does not complain about what is missing
+                raise IncompleteRead(content, answer.length)
         except (OSError, HTTPException) as error:
             raise ServiceError("unreachable", f"{self.url} does not answer: {error}") from None
         finally:

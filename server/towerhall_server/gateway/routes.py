@@ -66,6 +66,8 @@ class Routes:
         self._guests = Buckets(hall.limits.guests_per_ip)
         self._rooms = Buckets(hall.limits.rooms_per_identity)
         self._listed: tuple[float, list[object]] = (float("-inf"), [])
+        self.leaving = False
+        """Proxies are told to send nobody here any more; whoever comes is still served."""
         self.draining = False
 
     def table(self) -> Sequence[BaseRoute]:
@@ -182,7 +184,7 @@ class Routes:
 
     async def ready(self, request: Request) -> Response:
         """This server can serve: it is not about to stop, and its store answers."""
-        if self.draining:
+        if self.leaving or self.draining:
             raise RefusedError("draining")
         try:
             await self._hall.directory.node.log.ping()

@@ -21,6 +21,7 @@ How a room is read, healed and kept in step is in `follower`; what may happen is
 
 import asyncio
 import logging
+from time import monotonic
 from typing import Any, Final
 
 from towerhall_protocol.errors import hint
@@ -103,10 +104,10 @@ class RoomActor:
         if not self._follower.replica.holds(entry):
             self.put(News(entry))
 
-    def doubt(self) -> None:
-        """News may have been missed. To doubt again before that was looked into adds nothing."""
-        self._follower.audience.ask_around()
-        if not self._inbox.holds(Doubt):
+    def doubt(self, seconds: float = 0.0) -> None:
+        """News may have been missed, unless there was some in the last seconds. To doubt again
+        before that was looked into adds nothing."""
+        if monotonic() - self._follower.sure_at >= seconds and not self._inbox.holds(Doubt):
             self.put(Doubt())
 
     def leave(self, viewer: Viewer) -> None:

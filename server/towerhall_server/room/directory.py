@@ -46,6 +46,8 @@ QUARANTINE_SECONDS: Final = 60.0
 CUT_SECONDS: Final = 3.0
 """So long nothing came from the store before this node says that it is cut off."""
 GO_WITHIN_MS: Final = 2_000
+SURE_SECONDS: Final = 1.0
+"""A room that others may move on as well is looked at after so long without news of it."""
 NEIGHBOUR_SECONDS: Final = 10.0
 """A node that has not said for so long that it is there has gone."""
 
@@ -211,6 +213,9 @@ class Directory:
                 self._forget(code)
             elif not actor.idle:
                 self._idle_since.pop(code, None)
+                if self._neighbours:
+                    # A single message may be lost, though nobody knows how: look now and then.
+                    actor.doubt(SURE_SECONDS)
             elif now - self._idle_since.setdefault(code, now) >= self._asleep_seconds:
                 self._forget(code)
                 await actor.stop("restart")
@@ -237,6 +242,7 @@ class Directory:
                 self._neighbours[node] = monotonic()
             case Missed():
                 for actor in self._actors.values():
+                    actor.follower.audience.ask_around()
                     actor.doubt()
 
     async def _found(self, plan: Plan, code: str, uid: bytes, secret: bytes) -> RoomActor | None:

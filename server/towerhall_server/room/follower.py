@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from hashlib import blake2b
+from time import monotonic
 from typing import Final, TypeVar
 
 import msgspec
@@ -99,6 +100,8 @@ class Follower:
         self.shard = shard_of(self.code)
         self.audience = Audience(self._tell_others)
         self.paused = False
+        self.sure_at = monotonic()
+        """When this replica was last known to be up to date."""
         self._ahead = (self.room, core.due(self.room))
 
     @property
@@ -163,6 +166,7 @@ class Follower:
             after = entered(room, step.after, cause, seq, short, entry.stamps.served_ms)
             self.replica.take(entry, after)
             self._ahead = (after, ahead)
+            self.sure_at = monotonic()
             self._show(Change(room, after, step.commit, seq, short))
         return answer
 
@@ -176,6 +180,7 @@ class Follower:
         if not entry.follows(self.replica.point):
             return await self.catch_up()
         self._take(entry)
+        self.sure_at = monotonic()
         return True
 
     async def catch_up(self) -> bool:
@@ -187,6 +192,7 @@ class Follower:
                     for entry in entries:
                         self._take(entry)
                     changed = changed or bool(entries)
+                    self.sure_at = monotonic()
                 case Behind(top):
                     await self._heal(top)
                     return True

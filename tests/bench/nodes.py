@@ -1,0 +1,110 @@
+"""What it costs that a server is several processes: rooms split among them, and rooms across them.
+
+Each repeat plays the same moves in three places, in an order that chance decides: all rooms on one
+process, the rooms split over two, and on two with everybody at another process than the neighbours.
+All of them use a store of the same kind; the processes share one core, so what is compared is their
+CPU time, added up. Ratios are made within a repeat.
+"""
+
+from collections.abc import Sequence
+from random import Random
+from statistics import median
+
+import msgspec
+
+from tests.bench.driving import disturbed, driven, spares_for
+from tests.bench.load import Step, Window
+from tests.bench.report import Figure, span
+from tests.bench.servers import towerhall_nodes
+from tests.bench.usage import refuse_other_systems
+from towerhall_server.cli.progress import progress
+
+ROOMS = 200
+REPEATS = 5
+SATURATED = Step("saturated", moves=12_000, warm_up=2_000)
+SPLIT_BAR = 0.85
+ACROSS_BAR = 2.0
+
+
+class Trio(msgspec.Struct, frozen=True):
+    """The same moves in all three places, in one repeat."""
+
+    alone: Window
+    """One process has all rooms."""
+    split: Window
+    """Each of two processes has half of the rooms."""
+    across: Window
+    """Each of two processes has half of the players of every room."""
+
+
+def measure() -> list[Figure]:
+    """Moves per CPU-second of two processes, and the cost of a move that both have to see."""
+    return figures(run_trios(ROOMS, REPEATS, SATURATED))
+
+
+def run_trios(rooms: int, repeats: int, step: Step) -> list[Trio]:
+    refuse_other_systems()
+    spares = spares_for(step.moves)
+
+    def run(place: str) -> Window:
+        count, mixed = (1 if place == "alone" else 2), place == "across"
+        with (
+            towerhall_nodes(count) as server,
+            driven(server, rooms, spares=spares, mixed=mixed) as load,
+        ):
+            return load.play(step)
+
+    def repeat(number: int) -> Trio:
+        places = ["alone", "split", "across"]
+        Random(number).shuffle(places)
+        return Trio(**{place: run(place) for place in places})
+
+    return list(progress(map(repeat, range(repeats)), repeats, "nodes"))
+
+
+def figures(trios: Sequence[Trio]) -> list[Figure]:
+    alone = [trio.alone for trio in trios]
+    split = [trio.split for trio in trios]
+    across = [trio.across for trio in trios]
+    void = disturbed([*alone, *split, *across])
+    speeds = [
+        ours.per_cpu_second / one.per_cpu_second for ours, one in zip(split, alone, strict=True)
+    ]
+    costs = [_cost(ours) / _cost(same) for ours, same in zip(across, split, strict=True)]
+    return [
+        Figure(
+            "moves, rooms on two against one",
+            median(speeds),
+            "x",
+            at_least=SPLIT_BAR,
+            note=span(speeds),
+            void=void,
+        ),
+        Figure(
+            "cost of a move, players on two",
+            median(costs),
+            "x",
+            ACROSS_BAR,
+            note=f"{span(costs)}; against players on one",
+            void=void,
+        ),
+        *_details("one process", alone),
+        *_details("rooms split", split),
+        *_details("players split", across),
+    ]
+
+
+def _details(name: str, windows: Sequence[Window]) -> list[Figure]:
+    """What the ratios are made of."""
+    speeds = [window.per_cpu_second for window in windows]
+    stores = [window.store_cpu / window.moves * 1e6 for window in windows]
+    store = f"{span(stores, 1)}; not part of the server's cost"
+    return [
+        Figure(f"  {name}: moves", median(speeds), "1/CPUs", note=span(speeds, 0)),
+        Figure(f"  {name}: store's CPU for a move", median(stores), "us", note=store),
+    ]
+
+
+def _cost(window: Window) -> float:
+    """Of one move, in microseconds of all server processes together."""
+    return window.server_cpu / window.moves * 1e6
