@@ -1,4 +1,4 @@
-"""One reply is lost and everything else goes well: just the case in which a library would repeat."""
+"""One reply is lost and all else goes well: just the case in which a library would repeat."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -36,9 +36,10 @@ tests: {test}
 diff --git a/{file} b/{file}
 --- a/{file}
 +++ b/{file}
-@@ -1 +1,2 @@
- {line}
-+# Nobody minds.
+@@ -1,2 +1,3 @@
+ {first}
++Nobody minds.
+ {second}
 """
 
 
@@ -112,12 +113,12 @@ def test_what_is_not_imported_from_the_copy_is_noticed(copy: Path) -> None:
 
 @pytest.fixture
 def harmless(tmp_path: Path) -> Mutant:
-    """A patch that changes nothing."""
+    """A patch that changes no more than the text that opens a module."""
     file = "server/towerhall_server/gateway/tokens.py"
-    line = (ROOT / file).read_text().splitlines()[0]
+    first, second = (ROOT / file).read_text().splitlines()[:2]
     path = tmp_path / "harmless.patch"
-    # A comment would end up inside the text that opens the module; there it hurts nobody either.
-    path.write_text(HARMLESS.format(test=EXPIRY.tests[0], file=file, line=line))
+    patch = HARMLESS.format(test=EXPIRY.tests[0], file=file, first=first, second=second)
+    path.write_text(patch)
     return read(path)
 
 

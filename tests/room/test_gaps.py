@@ -1,4 +1,4 @@
-"""Single news that get lost: the next ones show it, and without any it is found out all the same."""
+"""Single news that get lost: the next ones show it, and without any it is found out, too."""
 
 import pytest
 
