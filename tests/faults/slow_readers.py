@@ -13,7 +13,7 @@ from tests.faults.crowd import Size
 from tests.faults.habits import Habits
 from tests.faults.report import Outcome, percentile
 from tests.faults.stage import Order, Stage, stage
-from tests.faults.stuck import Stuck
+from tests.faults.stuck import Stuck, sent_away
 
 TITLE: Final = "sockets that never read beside others"
 USUAL: Final = "2 minutes"
@@ -21,6 +21,8 @@ MIB: Final = 1 << 20
 MOST_MIB_EACH: Final = 0.4
 """The bound of a backlog is 0.25 MiB; the rest is for the connection and for the allocator."""
 MOST_MIB_ANYWAY: Final = 30
+WARM_SECONDS: Final = 10
+"""After so many rooms were opened at once."""
 SLOWER: Final = 2.0
 FILLS: Final = 4
 APART: Final = 10
@@ -35,13 +37,14 @@ async def run(order: Order) -> Outcome:
     habits = Habits(think_seconds=0.1 if order.short else 1.0)
     async with stage("slow_readers", order, size=size, habits=habits) as on:
         shown = on.progress(2 * seconds)
+        await asyncio.sleep(order.of(0, WARM_SECONDS))
         before = await _window(on, seconds, shown.show)
         rss_before = sum(node.rss for node in on.rig.nodes)
         stuck = await _enter(on, stuck_count, Random(order.seed))
         await _fill(stuck, order.of(1, 15))
         after = await _window(on, seconds, lambda done: shown.show(seconds + done))
         grown = (sum(node.rss for node in on.rig.nodes) - rss_before) / MIB
-        closed = sum(each.ended for each in stuck)
+        closed = sent_away(stuck)
         shown.done()
         for each in stuck:
             each.close()
@@ -61,7 +64,7 @@ async def run(order: Order) -> Outcome:
                 ratio,
                 "x",
                 at_most=None if order.short else SLOWER,
-                note=f"{before:.1f} and {after:.1f} ms, {len(normal)} sockets that read",
+                note=f"{before:.1f} and {after:.1f} ms, {len(list(on.crowd))} sockets that read",
             ),
             Figure("others dropped", dropped, "", at_most=0, note=f"of {len(normal)}"),
         ]
