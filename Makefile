@@ -10,7 +10,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run bots check format test faults redis-server caddy vectors golden bench constraints clean
+.PHONY: help setup run bots check format test faults mutants redis-server caddy vectors golden bench constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ test: $(READY) redis-server caddy ## all tests
 
 faults: $(READY) redis-server ## kill, pause and cut under load, for 40 minutes; PARTS="a b" some, ARGS=--short briefly
 	@$(BIN)/python -m tests.faults $(PARTS) $(ARGS)
+
+mutants: $(READY) ## seed one bug after the other, and see that the tests find each
+	@$(BIN)/python -m tests.mutants $(ARGS)
 
 # The second engine of the storage tests, and the proxy in front of several servers. Both packages start a service, which
 # nobody asked for.

@@ -47,7 +47,9 @@ class ServerProcess:
     def start(self) -> None:
         command = [sys.executable, "-m", self.module, "serve", "--port", str(self.port)]
         command += ["--data-folder", str(self._data_folder), *self._flags]
-        environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        environ = {
+            name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ
+        }
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
                 command,

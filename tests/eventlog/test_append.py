@@ -255,15 +255,11 @@ async def test_each_entry_is_published_to_the_shard(log: EventLog, redis: Redis)
     message = None
     while message is None or message["type"] == "subscribe":
         message = await listener.get_message(timeout=5)
-    room, seq, commit_id, chain, blob, wall_ms, served_ms = decoded(message["data"])
+    names, _, packed = message["data"].partition(b" e")
+    seq, commit_id, chain, blob, wall_ms, served_ms = decoded(packed)
     await listener.aclose()  # type: ignore[no-untyped-call]
-    assert (room, seq, commit_id, chain, blob) == (
-        ROOM.encode(),
-        1,
-        wanted.commit_id,
-        wanted.chain,
-        wanted.blob,
-    )
+    assert names == f"{log.node} {ROOM}".encode()
+    assert (seq, commit_id, chain, blob) == (1, wanted.commit_id, wanted.chain, wanted.blob)
     assert Stamps(wall_ms, served_ms) == answer.stamps
 
 
