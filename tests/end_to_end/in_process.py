@@ -42,7 +42,7 @@ from towerhall_server.eventlog.entry import (
 )
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import AnyGame, Seat
-from towerhall_server.room import actor as actor_module
+from towerhall_server.room import errands as errands_module
 from towerhall_server.room import audience as audience_module
 from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
@@ -331,7 +331,7 @@ async def stage(
     replica = Replica(node.games, secret)
     replica.load(log.entries)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(actor_module, "os", fixed)
+        patch.setattr(errands_module, "os", fixed)
         # Presence comes when it comes: that would be the only thing here that is up to the clock.
         patch.setattr(audience_module, "PRESENCE_SECONDS", NEVER_SECONDS)
         actor = RoomActor(Follower(node, replica), appended_last=True)
