@@ -42,9 +42,9 @@ from towerhall_server.eventlog.entry import (
 )
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import AnyGame, Seat
-from towerhall_server.room import errands as errands_module
 from towerhall_server.room import audience as audience_module
 from towerhall_server.room import core
+from towerhall_server.room import errands as errands_module
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of, say
 from towerhall_server.room.clock import ServiceClock
