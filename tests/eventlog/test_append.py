@@ -33,6 +33,7 @@ from towerhall_server.eventlog.log import (
     Gone,
     Stale,
 )
+from towerhall_server.eventlog.wakes import ENTRY
 
 KEYS = room_keys(ROOM)
 
@@ -264,5 +265,6 @@ async def test_each_entry_is_published_to_the_shard(log: EventLog, redis: Redis)
 
 
 def decoded(data: bytes) -> list[Any]:
-    unpacked: list[Any] = msgpack.unpackb(data, raw=True)
-    return unpacked
+    _, room, rest = data.split(b" ", 2)
+    assert rest[:1] == ENTRY
+    return [room, *msgpack.unpackb(rest[1:], raw=True)]
