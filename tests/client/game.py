@@ -34,6 +34,8 @@ class Game:
                     await visit.send(m.ServerPong(seq, (0, 0)))
                 case m.ClientChat(text):
                     await visit.send(m.ServerChat("1-0", "Ada\x1b[2J", 0, text, 5))
+                case m.ClientEmote(emote):
+                    await visit.send(m.ServerEmote("Ben", 0, emote))
                 case m.ClientHistory(first, last):
                     facts = (("created", "QJXKZB"),)
                     frame = m.ServerFrame(first, "mark1", (), facts, {})

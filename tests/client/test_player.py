@@ -190,3 +190,39 @@ async def test_a_fault_in_the_lines_is_not_hidden() -> None:
     async with fake_server(Game().serve) as server, joined(server) as table:
         with pytest.raises(OSError, match="the pipe broke"):
             await play(table, broken(), lambda line: None)
+
+
+async def test_whoever_is_muted_is_not_heard_and_nobody_is_told() -> None:
+    said = await session(
+        ("say one", "one"),
+        ("mute 0", "muted: 0"),
+        ("say two", ""),
+        ("emote wow", ""),
+        ("stand", "refused"),
+        ("unmute 0", "muted: nobody"),
+        ("say three", "three"),
+        ("emote wow", "Ben *wow*"),
+        ("mute BEN", "muted: ben"),
+        ("emote laugh", ""),
+        ("stand", "refused"),
+        ("mute", "muted: ben"),
+        ("say four", "four"),
+        ("emote", "emotes: hello"),
+        ("quit", ""),
+    )
+    told = [line for line in said if line.startswith(("Ada", "Ben"))]
+    assert told == ["Ada?[2J: one", "Ada?[2J: three", "Ben *wow*", "Ada?[2J: four"]
+
+
+async def test_offers_that_are_taken_away_are_no_turn() -> None:
+    async def serve(visit: Visit) -> None:
+        await visit.welcome({"room": {"status": "playing", "seats": {}}})
+        await visit.receive()
+        await visit.send(m.ServerOffers(visit.seq, "tag", ()))
+        await visit.send(m.ServerChat("1-0", "Ada", 0, "it is over", 5))
+        await visit.receive()
+
+    terminal = Terminal(("say is it?", "it is over"), ("quit", ""))
+    async with fake_server(serve) as server, joined(server) as table:
+        await asyncio.wait_for(play(table, terminal.lines(), terminal.out), 10)
+    assert not any("your turn" in line for line in terminal.said)

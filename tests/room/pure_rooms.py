@@ -330,7 +330,7 @@ def _tell(pure: PureRoom, person: Person, what: str, pick: int) -> None:
             pure.wait(late_ms=pick)
     elif what == "close":
         if pick % 16 == 0 and pure.room.table.status != "over":
-            pure.append(core.close_step(pure.room, "abandoned"))
+            pure.append(core.close_step(pure.room, "maintenance"))
     elif what == "pass_host":
         pass_host(pure, pick)
     else:

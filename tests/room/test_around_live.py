@@ -27,7 +27,8 @@ from towerhall_server.room.gate import key_hash, may_enter
 from towerhall_server.room.record import make_record
 from towerhall_server.room.verify import verify
 
-AWAY_SECONDS = 1.0
+AWAY_SECONDS = 0.6
+LONG_SECONDS = 60.0
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +103,7 @@ async def test_other_options_are_seen_everywhere_and_agreed_to_anew(
 
 
 async def test_the_powers_of_a_host_who_is_away_pass_on_once(
-    url: str, one: LiveNode, other: LiveNode
+    url: str, one: LiveNode, other: LiveNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann, bob = await two(one, other, seats=3)
     cyd = await one.enter(ann.code, "cyd")
@@ -110,8 +111,10 @@ async def test_the_powers_of_a_host_who_is_away_pass_on_once(
     await look_around(one, other, seconds=1.5 * AWAY_SECONDS)
     assert await passed(url, ann.code) == []
     ann.leave()
-    await look_around(one, other, seconds=0.2)
+    monkeypatch.setattr(absence, "HOST_AWAY_SECONDS", LONG_SECONDS)
+    await look_around(one, other, seconds=AWAY_SECONDS)
     assert await passed(url, ann.code) == [], "she may come back for a while"
+    monkeypatch.setattr(absence, "HOST_AWAY_SECONDS", AWAY_SECONDS)
     await look_around(one, other, seconds=1.5 * AWAY_SECONDS)
     await bob.until(lambda: bob.view["room"]["host"] == 1)
     assert await passed(url, ann.code) == [1]
@@ -221,15 +224,17 @@ async def test_a_stand_in_plays_the_game_to_its_end(
 
 
 async def test_a_bot_is_called_for_whoever_is_connected_nowhere(
-    one: LiveNode, other: LiveNode
+    one: LiveNode, other: LiveNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann, bob = await two(one, other)
     await begin(ann, bob)
     await look_around(one, other, seconds=1.5 * AWAY_SECONDS)
     assert await ann.refused("call_bot", seat=1) == "not_absent", "he is there, on the other node"
     bob.leave()
-    await look_around(one, other, seconds=0.2)
+    monkeypatch.setattr(absence, "ABSENT_SECONDS", LONG_SECONDS)
+    await look_around(one, other, seconds=AWAY_SECONDS)
     assert await ann.refused("call_bot", seat=1) == "not_absent", "he may come back"
+    monkeypatch.setattr(absence, "ABSENT_SECONDS", AWAY_SECONDS)
     await look_around(one, other, seconds=1.5 * AWAY_SECONDS)
     await ann.do("call_bot", seat=1)
     back = await FakeViewer("bob").enter(await other.open(ann.code))

@@ -7,8 +7,10 @@ people who are left play the room to its end, whatever was done to it, and its r
 
 import asyncio
 from collections import Counter
-from typing import Any
+from collections.abc import Callable
+from typing import Any, get_args
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -23,25 +25,110 @@ from tests.room.pure_rooms import (
     Looker,
     PureRoom,
     Stage,
+    lived,
     open_nonce,
     pass_host,
     sealed_nonce,
 )
 from towerhall_server.game import LEVELS, Rejected
 from towerhall_server.room import core
+from towerhall_server.room.core import ROOM_COMMANDS
 from towerhall_server.room.record import make_record
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.seats import Known, Person
+from towerhall_server.room.state import Room
+from towerhall_server.room.table import Status
 from towerhall_server.room.verify import verify
 from towerhall_server.room.view import view, view_class
 
 people = st.sampled_from(PEOPLE)
 askers = st.integers(0, 9)
 """Who asks: the host, whoever has one of the seats, or anybody; see `TableMachine.asker`."""
+hosts = st.sampled_from((0, 0, 0, 5))
+"""Mostly the host."""
 seats = st.sampled_from((0, 1, 2, 0, 1, -1, 3))
 levels = st.sampled_from((*LEVELS, "best"))
+commands = st.sampled_from(tuple(ROOM_COMMANDS))
+
+
+def at(status: str) -> Callable[["TableMachine"], bool]:
+    """Where a rule makes sense."""
+    return lambda machine: machine.pure.room.table.status == status
+
+
+waiting, sealed, playing, over = map(at, get_args(Status))
 WINDOWS = 3
 """Connections of one person that are open at most."""
+
+
+def seats_are_in_order(room: Room) -> None:
+    table = room.table
+    held = [holder.identity for holder in table.seats if holder and holder.identity]
+    assert len(held) == len(set(held)), "somebody holds two seats"
+    assert not set(held) & set(table.kicked), "a kicked person has a seat"
+    for seat, holder in enumerate(table.seats):
+        assert holder is None or holder.is_bot or table.seat_of(holder.identity) == seat
+        assert holder is None or bool(holder.identity) != bool(holder.level)
+        kept_for = table.reserved[seat] if table.reserved else ""
+        assert not kept_for or not holder or holder.is_bot or holder.identity == kept_for
+
+
+def there_is_a_way_on(room: Room) -> None:
+    """Somebody may act, or something is due, and nothing waits for who has gone."""
+    table = room.table
+    assert core.due(room).ms < 40 * 86_400_000
+    if room.playing:
+        assert all(table.seats), "a game with an empty seat"
+        acting = room.to_act()
+        assert acting
+        if core.bot_to_act(room) is None:
+            assert room.is_played(acting[0])
+            assert room.rules.offers(room.game, acting[0])
+        voices = [holder.wants_end for holder in table.seats if holder and not holder.plays_as]
+        assert not voices or not all(voices), "all want the end, and it goes on"
+    if table.status == "waiting":
+        assert table.host in {person.id for person in PEOPLE}
+
+
+def do(pure: PureRoom, person: Person, command: str, **fields: Any) -> None:
+    """What is asked for, if it is allowed."""
+    answer = pure.ask(person, {"command": command, **fields})
+    if not isinstance(answer, Rejected):
+        pure.append(answer)
+
+
+def begin(pure: PureRoom) -> None:
+    """Free seats go to bots, everybody is ready, and whoever is host starts."""
+    host = next(person for person in PEOPLE if person.id == pure.room.table.host)
+    for _ in pure.room.table.free_seats():
+        do(pure, host, "add_bot")
+    for holder in pure.room.table.seats:
+        if holder and not holder.is_bot:
+            do(pure, Person(holder.identity, holder.name), "ready")
+    do(pure, host, "start")
+
+
+def play_to_the_end(pure: PureRoom) -> None:
+    """The people who are left can do that, whatever has been done; and the record holds."""
+    for _ in range(40):
+        match pure.room.table.status:
+            case "waiting":
+                begin(pure)
+            case "sealed":
+                for person in PEOPLE:
+                    do(pure, person, "open", nonce=open_nonce(person, pure.room.table.deal))
+                if core.due(pure.room).errand == "open":
+                    pure.wait()
+            case "playing":
+                pure.play_on()
+    table = pure.room.table
+    assert table.status == "over", "there was no way on"
+    if table.result is not None:
+        gone = [holder is not None and holder.resigned for holder in table.seats]
+        ranks = list(zip(gone, table.result.places, strict=True))
+        assert all(not (a[0] < b[0] and a[1] >= b[1]) for a in ranks for b in ranks)
+    found = verify(make_record(GAMES, SECRET, pure.entries), GAMES)
+    assert found == (), found
 
 
 class TableMachine(RuleBasedStateMachine):
@@ -58,7 +145,7 @@ class TableMachine(RuleBasedStateMachine):
         seconds=st.sampled_from((0, 20, 3600)),
         quick=st.booleans(),
         kept_for=st.one_of(st.none(), people),
-        begun=st.sampled_from(("empty", "seated", "playing", "playing")),
+        begun=st.sampled_from(("empty", "seated", "seated", "playing")),
     )
     def found(
         self,
@@ -77,7 +164,7 @@ class TableMachine(RuleBasedStateMachine):
             for person in PEOPLE[:size]:
                 self.say(person, "sit")
         if begun == "playing":
-            self.start()
+            begin(self.pure)
         self.stage = Stage(self.pure)
 
     def asker(self, number: int) -> Person:
@@ -104,70 +191,92 @@ class TableMachine(RuleBasedStateMachine):
         if hasattr(self, "stage"):
             self.runner.run(shown())
 
-    @rule(person=people, seat=seats, sealed=st.booleans())
-    def sit(self, person: Person, seat: int, sealed: bool) -> None:
+    @precondition(waiting)
+    @rule(person=people, seat=seats, shows=st.booleans())
+    def sit(self, person: Person, seat: int, shows: bool) -> None:
         deal = self.pure.room.table.deal + 1
-        shown = {"nonce": sealed_nonce(person, deal)} if sealed else {}
+        shown = {"nonce": sealed_nonce(person, deal)} if shows else {}
         self.say(person, "sit", **shown, **({} if seat < 0 else {"seat": seat}))
 
+    @precondition(waiting)
     @rule(asker=askers)
     def stand(self, asker: int) -> None:
         self.say(self.asker(asker), "stand")
 
+    @precondition(waiting)
     @rule(asker=askers, ready=st.booleans())
     def ready(self, asker: int, ready: bool) -> None:
         self.say(self.asker(asker), "ready", ready=ready)
 
-    @rule(asker=askers, seat=seats)
+    @precondition(waiting)
+    @rule(asker=hosts, seat=seats)
     def kick(self, asker: int, seat: int) -> None:
         self.say(self.asker(asker), "kick", seat=seat)
 
-    @rule(asker=askers, preset=st.sampled_from(("standard", "quick", "none")))
+    @precondition(waiting)
+    @rule(asker=hosts, preset=st.sampled_from(("standard", "quick", "none")))
     def set_options(self, asker: int, preset: str) -> None:
         self.say(self.asker(asker), "set_options", options={"preset": preset})
 
-    @rule(asker=askers, level=levels)
+    @precondition(waiting)
+    @rule(asker=hosts, level=levels)
     def add_bot(self, asker: int, level: str) -> None:
         self.say(self.asker(asker), "add_bot", level=level)
 
-    @rule(asker=askers, seat=seats)
+    @precondition(waiting)
+    @rule(asker=hosts, seat=seats)
     def remove_bot(self, asker: int, seat: int) -> None:
         self.say(self.asker(asker), "remove_bot", seat=seat)
 
+    @precondition(waiting)
     @rule()
     def begin(self) -> None:
         """Everybody wants to play: the game starts if it can."""
-        self.start()
+        begin(self.pure)
+        self.follow()
 
+    @precondition(sealed)
     @rule(person=people)
     def open(self, person: Person) -> None:
         self.say(person, "open", nonce=open_nonce(person, self.pure.room.table.deal))
 
+    @precondition(playing)
     @rule(asker=askers, level=levels)
     def leave(self, asker: int, level: str) -> None:
         self.say(self.asker(asker), "leave", level=level)
 
+    @precondition(playing)
     @rule(asker=askers)
     def take_back(self, asker: int) -> None:
         self.say(self.asker(asker), "take_back")
 
+    @precondition(playing)
     @rule(asker=askers, seat=seats, absent=st.sets(seats))
     def call_bot(self, asker: int, seat: int, absent: set[int]) -> None:
         self.pure.known = Known(absent=absent, rematch=REMATCH)
         self.say(self.asker(asker), "call_bot", seat=seat)
 
+    @precondition(playing)
     @rule(asker=askers)
     def resign(self, asker: int) -> None:
         self.say(self.asker(asker), "resign")
 
+    @precondition(playing)
     @rule(asker=askers, wanted=st.booleans())
     def want_end(self, asker: int, wanted: bool) -> None:
         self.say(self.asker(asker), "want_end", wanted=wanted)
 
+    @precondition(over)
     @rule(asker=askers)
     def rematch(self, asker: int) -> None:
         self.say(self.asker(asker), "rematch")
 
+    @rule(asker=askers, command=commands, seat=seats)
+    def say_anything(self, asker: int, command: str, seat: int) -> None:
+        """Whether it makes sense now or not."""
+        self.say(self.asker(asker), command, seat=seat)
+
+    @precondition(playing)
     @rule(moves=st.integers(1, 4))
     def play(self, moves: int) -> None:
         self.pure.play_on(moves)
@@ -181,6 +290,7 @@ class TableMachine(RuleBasedStateMachine):
         self.pure.wait()
         self.follow()
 
+    @precondition(waiting)
     @rule(pick=st.integers(0, 5))
     def host_away(self, pick: int) -> None:
         pass_host(self.pure, pick)
@@ -215,32 +325,9 @@ class TableMachine(RuleBasedStateMachine):
     # Laws
 
     @invariant()
-    def seats_are_in_order(self) -> None:
-        table = self.pure.room.table
-        held = [holder.identity for holder in table.seats if holder and holder.identity]
-        assert len(held) == len(set(held)), "somebody holds two seats"
-        assert not set(held) & set(table.kicked), "a kicked person has a seat"
-        for seat, holder in enumerate(table.seats):
-            assert holder is None or holder.is_bot or table.seat_of(holder.identity) == seat
-            assert holder is None or bool(holder.identity) != bool(holder.level)
-            kept_for = table.reserved[seat] if table.reserved else ""
-            assert not kept_for or not holder or holder.is_bot or holder.identity == kept_for
-
-    @invariant()
-    def somebody_may_act_or_something_is_due(self) -> None:
-        room = self.pure.room
-        assert core.due(room).ms < 40 * 86_400_000
-        if room.playing:
-            assert all(room.table.seats), "a game with an empty seat"
-            acting = room.to_act()
-            assert acting
-            if core.bot_to_act(room) is None:
-                assert room.rules.offers(room.game, acting[0])
-            people = [holder for holder in room.table.seats if holder and not holder.plays_as]
-            assert not people or not all(holder.wants_end for holder in people)
-        if room.table.status == "waiting":
-            everybody = {person.id for person in PEOPLE}
-            assert room.table.host in everybody
+    def seats_are_in_order_and_somebody_may_act(self) -> None:
+        seats_are_in_order(self.pure.room)
+        there_is_a_way_on(self.pure.room)
 
     @invariant()
     def the_log_leads_to_the_room(self) -> None:
@@ -259,45 +346,10 @@ class TableMachine(RuleBasedStateMachine):
         taken = Counter(looker.seat for looker in self.lookers if looker.seat is not None)
         assert all(count == 1 for count in taken.values())
 
-    # The end
-
-    def start(self) -> None:
-        """Free seats go to bots, everybody is ready, and whoever is host starts."""
-        pure = self.pure
-        host = next(person for person in PEOPLE if person.id == pure.room.table.host)
-        for _ in pure.room.table.free_seats():
-            self.say(host, "add_bot")
-        for holder in pure.room.table.seats:
-            if holder and not holder.is_bot:
-                self.say(Person(holder.identity, holder.name), "ready")
-        self.say(host, "start")
-
     def teardown(self) -> None:
         if hasattr(self, "pure"):
-            self.play_to_the_end()
+            play_to_the_end(self.pure)
         self.runner.close()
-
-    def play_to_the_end(self) -> None:
-        pure = self.pure
-        for _ in range(40):
-            match pure.room.table.status:
-                case "waiting":
-                    self.start()
-                case "sealed":
-                    for person in PEOPLE:
-                        self.open(person)
-                    if pure.room.table.status == "sealed":
-                        pure.wait()
-                case "playing":
-                    pure.play_on()
-        table = pure.room.table
-        assert table.status == "over", "there was no way on"
-        if table.result is not None:
-            gone = [holder is not None and holder.resigned for holder in table.seats]
-            ranks = list(zip(gone, table.result.places, strict=True))
-            assert all(not (a[0] < b[0] and a[1] >= b[1]) for a in ranks for b in ranks)
-        found = verify(make_record(GAMES, SECRET, pure.entries), GAMES)
-        assert found == (), found
 
 
 def plain(document: object) -> object:
@@ -311,7 +363,16 @@ def plain(document: object) -> object:
 
 
 TestTables = TableMachine.TestCase
-TestTables.settings = settings(max_examples=60, stateful_step_count=50, deadline=None)
+TestTables.settings = settings(max_examples=80, stateful_step_count=60, deadline=None)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_so_it_is_in_any_history(seed: int) -> None:
+    pure = lived(SECRET_DUEL if seed % 2 else DICE_DUEL, seed, 100)
+    for room in pure.rooms:
+        seats_are_in_order(room)
+        there_is_a_way_on(room)
+    play_to_the_end(pure)
 
 
 def test_a_host_who_is_passed_over_is_no_host() -> None:
