@@ -43,13 +43,13 @@ from towerhall_server.eventlog.entry import (
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import AnyGame, Seat
 from towerhall_server.room import audience as audience_module
-from towerhall_server.room import core
-from towerhall_server.room import errands as errands_module
+from towerhall_server.room import core, errands
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of, say
 from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Plan
-from towerhall_server.room.events import Settings, encode_commit
+from towerhall_server.room.events import Settings
 from towerhall_server.room.follower import Follower, Node
 from towerhall_server.room.history import page
 from towerhall_server.room.inbox import Command, Join, TimeIsUp
@@ -331,7 +331,7 @@ async def stage(
     replica = Replica(node.games, secret)
     replica.load(log.entries)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(errands_module, "os", fixed)
+        patch.setattr(errands, "os", fixed)
         # Presence comes when it comes: that would be the only thing here that is up to the clock.
         patch.setattr(audience_module, "PRESENCE_SECONDS", NEVER_SECONDS)
         actor = RoomActor(Follower(node, replica), appended_last=True)

@@ -42,6 +42,7 @@ SMALL = {
     "ROOMS_PER_IDENTITY": "3/h",
     "ROOMS_PER_IP": "5/h",
     "GUESTS_PER_IP": "6/h",
+    "QUESTIONS_PER_IDENTITY": "4/h",
 }
 ADDRESSES = (f"198.51.100.{number}" for number in itertools.count(1))
 NOWHERE = "ZZZZZZ"
@@ -144,6 +145,14 @@ async def room_of_one_person(visit: Visit) -> Refused | None:
     visit.kept["token"] = token
     visit.address = next(ADDRESSES)
     return over_http(await visit.ask("POST", "/v1/rooms", GAME, token))
+
+
+async def question_of_one_person(visit: Visit) -> Refused | None:
+    """Which rooms are mine? Each time from another address."""
+    token = visit.kept.setdefault("token", None) or await visit.guest()
+    visit.kept["token"] = token
+    visit.address = next(ADDRESSES)
+    return over_http(await visit.ask("GET", "/v1/me/rooms", None, token))
 
 
 async def room_of_one_address(visit: Visit) -> Refused | None:
@@ -266,6 +275,7 @@ TABLE = (
     Row("guests_per_ip", 6, guest, "too_many", HOUR // 6),
     Row("rooms_per_identity", 3, room_of_one_person, "too_many", HOUR // 3),
     Row("rooms_per_ip", 5, room_of_one_address, "too_many", HOUR // 5),
+    Row("questions_per_identity", 4, question_of_one_person, "too_many", HOUR // 4),
     Row("sockets_per_ip", 5, socket_of_one_address, "too_many", 10_000),
     Row("sockets_per_identity", 2, socket_of_one_person, "busy", 10_000, 1013),
     Row("spectators_per_room", 3, spectator, "busy", 10_000, 1013),

@@ -13,15 +13,15 @@ from tests.room.live_rooms import (
     whole_log,
 )
 from towerhall_server.eventlog.answers import Appended, Conflict
-from towerhall_server.room import actor as actor_module
-from towerhall_server.room.actor import RANKS
+from towerhall_server.room import alarm
+from towerhall_server.room.alarm import RANKS
 from towerhall_server.room.inbox import TimeIsUp
 
 
 async def test_who_did_not_append_last_leaves_bots_to_the_node_that_did(
     url: str, one: LiveNode, other: LiveNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(actor_module, "GRACE_MS", 10_000)
+    monkeypatch.setattr(alarm, "GRACE_MS", 10_000)
     one.beat()
     ann = await FakeViewer("ann").enter(await one.found(seats=3, bot_delay_ms=20))
     eve = await other.enter(ann.code, "eve")

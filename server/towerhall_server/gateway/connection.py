@@ -80,10 +80,8 @@ class Connection:
     def __init__(
         self, hall: Hall, socket: RoomSocket, code: str, address: str, *, text: bool
     ) -> None:
-        self._hall = hall
-        self._address = address
-        self._socket = socket
-        self._code = code
+        self._hall, self._address = hall, address
+        self._socket, self._code = socket, code
         self._session = Session(hall.limits, hall.codec, text=text)
         self._outbox = Outbox(socket, text, self._resync, self._too_slow)
         self._actor: RoomActor | None = None
@@ -93,8 +91,7 @@ class Connection:
         self._hello_timer: asyncio.TimerHandle | None = loop.call_later(
             hall.limits.hello_seconds, self._hello_late
         )
-        self.person = NOBODY
-        self.origin = ""
+        self.person, self.origin = NOBODY, ""
         self.seat: Seat | None = None
         self.claim = 0
         self.unanswered: set[int] = set()

@@ -91,7 +91,7 @@ class LobbyRoutes(Routes):
         rules = self._hall.directory.node.games.get(wanted.game)
         seats = rules.seats[0] if wanted.seats is None and rules else wanted.seats
         room = NewRoom(wanted.game, wanted.options, seats, wanted.turn_seconds)
-        plan = self._plan(room, identity, key="")
+        plan = msgspec.structs.replace(self._plan(room, identity, key=""), quick=True)
         person = Person(identity.id, identity.name)
 
         async def allow() -> None:

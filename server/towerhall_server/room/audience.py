@@ -47,8 +47,7 @@ class Audience:
         self._presence: asyncio.TimerHandle | None = None
         self._told: ServerPresence | None = None
         self._told_others: Guests | None = Guests()
-        self._asks = True
-        self._over = False
+        self._asks, self._over = True, False
         self._host = ""
         self._seen: dict[Seat, float] = {}
         """When a seat that is not connected was so last."""
