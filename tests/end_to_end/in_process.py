@@ -304,6 +304,10 @@ class _Passing(Tap):
         pass
 
 
+async def no_room(plan: Plan) -> str:
+    raise AssertionError("nobody here asks for a rematch")
+
+
 @asynccontextmanager
 async def stage(
     rules: AnyGame,
@@ -334,7 +338,7 @@ async def stage(
         patch.setattr(errands, "os", fixed)
         # Presence comes when it comes: that would be the only thing here that is up to the clock.
         patch.setattr(audience_module, "PRESENCE_SECONDS", NEVER_SECONDS)
-        actor = RoomActor(Follower(node, replica), appended_last=True)
+        actor = RoomActor(Follower(node, replica), appended_last=True, make_room=no_room)
         try:
             yield Stage(log, node, actor, names)
         finally:

@@ -257,14 +257,8 @@ async def test_each_entry_is_published_to_the_shard(log: EventLog, redis: Redis)
     while message is None or message["type"] == "subscribe":
         message = await listener.get_message(timeout=5)
     names, _, packed = message["data"].partition(b" e")
-    seq, commit_id, chain, blob, wall_ms, served_ms = decoded(packed)
+    seq, commit_id, chain, blob, wall_ms, served_ms = msgpack.unpackb(packed, raw=True)
     await listener.aclose()  # type: ignore[no-untyped-call]
     assert names == f"{log.node} {ROOM}".encode()
     assert (seq, commit_id, chain, blob) == (1, wanted.commit_id, wanted.chain, wanted.blob)
     assert Stamps(wall_ms, served_ms) == answer.stamps
-
-
-def decoded(data: bytes) -> list[Any]:
-    _, room, rest = data.split(b" ", 2)
-    assert rest[:1] == ENTRY
-    return [room, *msgpack.unpackb(rest[1:], raw=True)]

@@ -146,6 +146,19 @@ CASES: list[tuple[str, list[Step]]] = [
         ],
     ),
     (
+        "leave and take_back: a bot plays, nothing is offered, and then the same again",
+        [
+            *JOINED,
+            command("leave"),
+            frame(5, [0, ORIGIN, 1], {"room": {"seats": {"0": {"stand_in": "medium"}}}}),
+            receive("offers", 5, "mark4", []),
+            receive("emote", "Ben", 1, "thanks"),
+            command("take_back"),
+            frame(6, [0, ORIGIN, 2], {"room": {"seats": {"0": {"stand_in": None}}}}),
+            receive("offers", 6, "mark4", [{"command": "pass"}]),
+        ],
+    ),
+    (
         "a dry run, a rejection, and numbers that go on",
         [
             *JOINED,

@@ -211,6 +211,15 @@ def test_whom_a_seat_is_reserved_for_may_take_an_open_one() -> None:
     assert held(pure, 0).is_bot
 
 
+def test_a_bot_is_seated_where_nobody_is_awaited_unless_the_host_says_so() -> None:
+    pure = PureRoom(seats=3, reserved=(BEN.id, "", ""))
+    pure.say(HOST, "add_bot")
+    pure.say(HOST, "add_bot")
+    assert pure.room.table.free_seats() == (0,)
+    pure.say(HOST, "add_bot")
+    assert pure.refused(BEN, "sit") == "room_full"
+
+
 def test_bots_can_be_there_from_the_beginning() -> None:
     pure = PureRoom(seats=3, bots=("", "hard", "easy"))
     assert [held(pure, seat).level for seat in (1, 2)] == ["hard", "easy"]

@@ -482,3 +482,58 @@ async def test_who_asks_is_answered_and_who_only_tells_is_not() -> None:
     stage.audience.ask_around()
     await asyncio.sleep(2 * PRESENCE_SECONDS)
     assert told[1:] == [Guests({}, 1, asks=True)]
+
+
+# Those for whom a bot plays
+
+
+async def test_whoever_leaves_is_offered_nothing_until_the_seat_is_taken_back() -> None:
+    pure = PureRoom().seat_people(ADA, BEN, sealed=False).deal()
+    seat = pure.room.to_act()[0]
+    person = pure.holder(seat)
+    stage = Stage(pure)
+    looker = stage.enter(person)
+    assert looker.told(ServerOffers)[-1].offers
+    looker.forget()
+    pure.say(person, "leave")
+    stage.follow()
+    assert looker.names() == ["frame", "offers"]
+    assert looker.told(ServerOffers)[-1].offers == ()
+    again = stage.enter(person)
+    assert again.told(ServerOffers)[-1].offers == ()
+    again.forget()
+    pure.say(person, "take_back")
+    stage.follow()
+    assert again.names() == ["frame", "offers"]
+    told = again.told(ServerOffers)[-1]
+    assert told.offers == pure.room.rules.offers(pure.room.game, seat)
+    assert told.tag == pure.room.tag
+
+
+async def test_the_moves_of_a_stand_in_bring_no_offers_to_the_person() -> None:
+    pure = PureRoom().seat_people(ADA, BEN, sealed=False).deal()
+    pure.say(ADA, "leave")
+    pure.say(BEN, "leave")
+    stage = Stage(pure)
+    ada = stage.enter(ADA)
+    ada.forget()
+    pure.play_on(6)
+    stage.follow()
+    assert ada.names() == ["frame"] * 6
+
+
+async def test_a_new_host_is_told_to_other_nodes() -> None:
+    told: list[Guests] = []
+    pure = PureRoom(seats=3)
+    pure.say(ADA, "sit")
+    pure.say(BEN, "sit")
+    stage = Stage(pure, tell_others=told.append)
+    stage.enter(BEN)
+    await asyncio.sleep(2 * PRESENCE_SECONDS)
+    seen = [stage.audience.has_host]
+    pure.say(ADA, "stand")
+    stage.follow()
+    seen.append(stage.audience.has_host)
+    assert seen == [False, True]
+    await asyncio.sleep(2 * PRESENCE_SECONDS)
+    assert [guests.host for guests in told] == [False, True]

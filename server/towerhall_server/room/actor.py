@@ -53,7 +53,7 @@ from towerhall_server.room.inbox import (
     Resync,
     TimeIsUp,
 )
-from towerhall_server.room.knowing import UNLOGGED, MakeRoom, find_out, nobody_makes_rooms
+from towerhall_server.room.knowing import UNLOGGED, MakeRoom, find_out
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import NOTHING_KNOWN
 from towerhall_server.room.state import Done, Overtaken, look_up
@@ -73,9 +73,7 @@ STORE_UNAVAILABLE: Final = Prepared(
 class RoomActor:
     """One room on this node."""
 
-    def __init__(
-        self, follower: Follower, *, appended_last: bool, make_room: MakeRoom = nobody_makes_rooms
-    ) -> None:
+    def __init__(self, follower: Follower, *, appended_last: bool, make_room: MakeRoom) -> None:
         self._follower = follower
         self._make_room = make_room
         self._absence = Absence(follower)

@@ -16,10 +16,6 @@ MakeRoom: TypeAlias = Callable[[Plan], Awaitable[str]]
 """Makes a room and says its code."""
 
 
-async def nobody_makes_rooms(plan: Plan) -> str:
-    raise NotImplementedError("rooms are not made here")
-
-
 async def find_out(
     follower: Follower, absence: Absence, make_room: MakeRoom, command: Command, known: Known
 ) -> Known:

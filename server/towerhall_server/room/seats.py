@@ -246,16 +246,17 @@ def _seat_for(table: Table, person: Person, body: Body) -> int | Rejected:
     if own is not None and table.seats[own] is None and body.get("seat") in (None, own):
         return own
     seat = _free_seat(table, body, "P-51")
-    if isinstance(seat, Rejected) or not table.reserved or not table.reserved[seat]:
+    if isinstance(seat, Rejected) or not _is_reserved(table, seat):
         return seat
-    open_to_all = [free for free in table.free_seats() if not table.reserved[free]]
-    if body.get("seat") is None and open_to_all:
-        return open_to_all[0]
     return Rejected("seat_reserved", "P-51")
 
 
+def _is_reserved(table: Table, seat: int) -> bool:
+    return bool(table.reserved and table.reserved[seat])
+
+
 def _free_seat(table: Table, body: Body, rule: str) -> int | Rejected:
-    """The seat that is asked for, or the first that is free."""
+    """The seat that is asked for, or the first that is free; if possible one for anybody."""
     seat = named_seat(table, body, rule)
     if isinstance(seat, Rejected):
         return seat
@@ -263,7 +264,7 @@ def _free_seat(table: Table, body: Body, rule: str) -> int | Rejected:
     if not free:
         return Rejected("room_full", rule)
     if seat is None:
-        return free[0]
+        return next((each for each in free if not _is_reserved(table, each)), free[0])
     return seat if seat in free else Rejected("seat_taken", rule, {"seat": seat})
 
 
