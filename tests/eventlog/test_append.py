@@ -33,7 +33,6 @@ from towerhall_server.eventlog.log import (
     Gone,
     Stale,
 )
-from towerhall_server.eventlog.wakes import ENTRY
 
 KEYS = room_keys(ROOM)
 
