@@ -30,6 +30,7 @@ CLOSES: Mapping[str, Close] = {
     "bad_message": Close(4400, False, "too many messages that made no sense"),
     "unauthorized": Close(4401, False, "the token is missing, wrong or too old: get a new one"),
     "forbidden": Close(4403, False, "this identity may not be here"),
+    "banned": Close(4405, False, "this identity is banned from the service"),
     "room_gone": Close(4404, False, "there is no such room (or its key is wrong)"),
     "hello_late": Close(4408, True, "no hello in time"),
     "replaced": Close(4409, False, "another connection of the same person took the seat over"),
@@ -53,6 +54,7 @@ HINTS: Mapping[str, str] = {
     "level_too_old": "the server speaks level {oldest} to {newest}: update this client",
     "unauthorized": "get a token by POST /v1/guests and send it in hello: {detail}",
     "forbidden": "this is not allowed here",
+    "banned": "this identity is banned from the service; ask whoever runs the lobby",
     "foreign_origin": "this page may not connect; the operator lists the origins that may",
     "room_gone": "there is no such room, or its key is wrong",
     "replaced": "the seat is being played from another window or device",
@@ -92,6 +94,8 @@ HINTS: Mapping[str, str] = {
     "method_not_allowed": "this address does not understand {method}",
     "unknown_game": "there is no game {name}; GET /v1/games lists them",
     "record_not_ready": "the record is there when the game is over",
+    "key_reused": "another request came with this idempotency key; take a new key for a new one",
+    "in_progress": "the first request with this key is being answered; again in {retry_ms} ms",
     "draining": "this server is about to stop; ask again, another one will answer",
 }
 

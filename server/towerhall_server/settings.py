@@ -20,6 +20,8 @@ import msgspec
 from towerhall_server.gateway.limits import Limits, Rate
 from towerhall_server.gateway.origins import Origins
 from towerhall_server.gateway.token_keys import NEW_KEY, UnusableKey, check_keys, kept_keys
+from towerhall_server.operators import options
+from towerhall_server.operators.keys import Webhook
 
 PREFIX: Final = "TOWERHALL_"
 LIMIT: Final = "limit_"
@@ -56,7 +58,25 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     drain_seconds: float = 10.0
     log_format: str = "text"
     log_level: str = "info"
+    operator_keys: tuple[tuple[str, bytes], ...] = ()
+    """Names of operators of other lobbies, and their keys; several of one name. Secret."""
+    join_minutes: int = 24 * 60
+    """So long a token holds that an operator gets for somebody."""
+    webhooks: tuple[tuple[str, str], ...] = ()
+    """Names of operators, and where they are told of their rooms. Not shown."""
+    webhook_secrets: tuple[tuple[str, bytes], ...] = ()
+    """What signs that; several of one name. Secret."""
+    webhook_networks: tuple[str, ...] = ()
+    """Private networks in which webhooks may be."""
+    embedders: tuple[str, ...] = ()
+    """Origins of pages that may show the page inside themselves."""
     limits: Limits = Limits()
+
+    @property
+    def hooks(self) -> Mapping[str, Webhook]:
+        """Where each operator is told of their rooms, if they want to be."""
+        secrets, networks = self.webhook_secrets, self.webhook_networks
+        return options.hooks_of(self.operator_keys, self.webhooks, secrets, networks)
 
     @property
     def is_embedded(self) -> bool:
@@ -65,7 +85,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         shown = msgspec.structs.asdict(self)
-        shown["token_keys"] = f"({len(self.token_keys)}, not shown)"
+        for secret in ("token_keys", "operator_keys", "webhooks", "webhook_secrets"):
+            shown[secret] = f"({len(shown[secret])}, not shown)"
         shown["redis_url"] = safe_url(self.redis_url)
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
@@ -108,7 +129,12 @@ def read_settings(
         chosen["data_folder"] = _default_data_folder(environ)
     if "token_keys" not in chosen:
         chosen["token_keys"] = _default_keys(chosen)
-    return Settings(**chosen, limits=Limits(**limits))
+    settings = Settings(**chosen, limits=Limits(**limits))
+    try:
+        settings.hooks  # noqa: B018 - complains about what does not belong together
+    except ValueError as error:
+        raise SettingsError(f"{PREFIX}WEBHOOKS cannot be used: {error}") from None
+    return settings
 
 
 def _refuse_unknown(environ: Mapping[str, str], overrides: Mapping[str, object]) -> None:
@@ -235,10 +261,10 @@ def _read_networks(text: str) -> tuple[str, ...]:
             everybody = ipaddress.ip_network(entry).prefixlen == 0
         except ValueError:
             raise ValueError(
-                f"{entry!r} is neither an address nor a network; list those of your proxies"
+                f"{entry!r} is neither an address nor a network; list those that you mean"
             ) from None
         if everybody:
-            raise ValueError(f"{entry} would believe everybody; list those of your proxies")
+            raise ValueError(f"{entry} would believe everybody; list those that you mean")
     return networks
 
 
@@ -259,6 +285,12 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "keep_days": _whole(0, 36_500),
     "workers": _whole(1, 64),
     "drain_seconds": _seconds(0),
+    "operator_keys": options.read_secret_pairs,
+    "join_minutes": _whole(1, 525_600),
+    "webhooks": options.read_webhooks,
+    "webhook_secrets": options.read_secret_pairs,
+    "webhook_networks": _read_networks,
+    "embedders": options.read_embedders,
     "log_format": _one_of("text", "json"),
     "log_level": _one_of("debug", "info", "warning", "error"),
     **{LIMIT + field.name: OF_LIMITS[field.type] for field in msgspec.structs.fields(Limits)},

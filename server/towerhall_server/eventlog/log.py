@@ -14,6 +14,7 @@ No rules, no rooms' state, and no retrying live here: an answer that is not know
 ask for again. Bytes and sockets are further down: `commands`, `batch`, `connection`.
 """
 
+import asyncio
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -224,6 +225,10 @@ class EventLog:
     def _publish(self, channel: str, data: bytes) -> None:
         told = self._batch.call(Call(packed("PUBLISH", channel, data)))
         told.add_done_callback(lambda told: told.cancelled() or told.exception())
+
+    def call(self, call: Call) -> "asyncio.Future[Any]":
+        """Ask for something that belongs to no room: whoever needs it knows what."""
+        return self._batch.call(call)
 
     async def _ask(self, *command: Argument) -> Any:
         return await self._batch.call(Call(packed(*command)))

@@ -36,6 +36,7 @@ from towerhall_server.gateway.outbox import Outbox
 from towerhall_server.gateway.session import HangUp, Session, Tell, error
 from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.gateway.tokens import TokenProblem, Tokens
+from towerhall_server.operators.bans import Bans
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import BACKLOG, message_of, say
 from towerhall_server.room.directory import Directory, PoisonedRoomError, is_code
@@ -62,6 +63,7 @@ class Hall(msgspec.Struct, frozen=True):
     codec: CodecLimits
     sockets_of_identity: Counts
     sockets_of_address: Counts
+    bans: Bans = msgspec.field(default_factory=Bans)
 
 
 class Connection:
@@ -165,6 +167,7 @@ class Connection:
             self._actor.leave(self)
         if self.person is not NOBODY:
             self._hall.sockets_of_identity.leave(self.person.id)
+            self._hall.bans.leave(self.person.id, self)
         self._hall.sockets_of_address.leave(self._address)
         self._outbox.close()
 
@@ -198,8 +201,11 @@ class Connection:
         identity = self._hall.tokens.read(greeting.token)
         if isinstance(identity, TokenProblem):
             return self._fail("unauthorized", error("unauthorized", detail=identity.detail))
+        if identity.id in self._hall.bans:
+            return self.shut_out()
         if not self._hall.sockets_of_identity.enter(identity.id):
             return self._fail("busy", error("busy", retry_ms=10_000))
+        self._hall.bans.enter(identity.id, self)
         self.person = Person(identity.id, identity.name)
         self.origin = greeting.origin
         if self._hall.directory.is_cut:
@@ -230,6 +236,10 @@ class Connection:
     def _fail(self, reason: str, message: ServerMessage) -> None:
         self._tell(message)
         self.close(reason)
+
+    def shut_out(self) -> None:
+        """This person is banned, perhaps since just now."""
+        self._fail("banned", error("banned"))
 
     def _hello_late(self) -> None:
         self._hello_timer = None

@@ -48,6 +48,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     spectators_per_room: int = 200
     rooms_per_identity: Rate = Rate(20 / 3600, 20)
     guests_per_ip: Rate = Rate(30 / 60, 30)
+    operator_requests: Rate = Rate(20, 100)
+    """Of one operator; as many with wrong keys from one address."""
 
 
 class Bucket:

@@ -245,6 +245,8 @@ class Routes:
         identity = self._hall.tokens.read(token.strip())
         if isinstance(identity, TokenProblem):
             raise RefusedError("unauthorized", detail=identity.detail)
+        if identity.id in self._hall.bans:
+            raise RefusedError("banned")
         return identity
 
     def _take(self, buckets: Buckets, key: str) -> None:

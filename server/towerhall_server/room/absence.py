@@ -33,6 +33,9 @@ class Absence:
         To be asked now and then: the time counts from the last time that the host was there.
         """
         follower, now = self._follower, monotonic()
+        if not follower.room.table.host:
+            # A room that was made without a host is to have none.
+            return None
         if follower.room.table.status != "waiting" or follower.audience.has_host:
             self._host_at = now
             return None
