@@ -70,7 +70,7 @@ class Service(msgspec.Struct, frozen=True):
 
 
 @asynccontextmanager
-async def service(settings: Settings, store_url: str, pace: Pace = PACE) -> AsyncIterator[Service]:
+async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
     """Everything between the store and the network."""
     checker = connect(store_url)
     try:
@@ -83,7 +83,7 @@ async def service(settings: Settings, store_url: str, pace: Pace = PACE) -> Asyn
     async with EventLog(store_url, name) as log:
         operator_store = OperatorStore(log)
         deliveries = Deliveries(
-            operator_store, settings.hooks, Sender(settings.webhook_networks), pace
+            operator_store, settings.hooks, Sender(settings.webhook_networks), PACE
         )
         node = Node(
             name,
@@ -111,6 +111,7 @@ async def service(settings: Settings, store_url: str, pace: Pace = PACE) -> Asyn
             operator_store,
             await operator_store.secret(secrets.token_bytes(32)),
             60 * settings.join_minutes,
+            deliveries.add,
             lambda: routes.draining,
         )
         app = Starlette(

@@ -20,6 +20,7 @@ from starlette.routing import BaseRoute, Route
 from towerhall_protocol.commands import base64url
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import shard_of
+from towerhall_server.game import UnknownRulesError
 from towerhall_server.gateway.connection import Hall
 from towerhall_server.gateway.http import RefusedError, answer, read_body
 from towerhall_server.gateway.limits import Buckets, ip_key
@@ -70,6 +71,7 @@ class OperatorRoutes:
         store: OperatorStore,
         secret: bytes,
         join_seconds: int,
+        add: Callable[[str, str], Awaitable[None]],
         is_draining: Callable[[], bool],
     ) -> None:
         self._hall = hall
@@ -77,6 +79,7 @@ class OperatorRoutes:
         self._store = store
         self._secret = secret
         self._join_seconds = join_seconds
+        self._add = add
         self._is_draining = is_draining
         self._asked = Buckets(hall.limits.operator_requests)
         self._failed = Buckets(hall.limits.operator_requests)
@@ -225,7 +228,7 @@ class OperatorRoutes:
         await self._remember(operator, [guest for guest in guests if guest is not None])
         table = (await self._hall.directory.create(plan)).follower.room.table
         # Nobody knows of the room before it is certain that its operator will be told of it.
-        await self._store.add(operator, table.code)
+        await self._add(operator, table.code)
         made: dict[str, object] = {
             "code": table.code,
             "uid": base64url(table.uid),
@@ -243,9 +246,8 @@ class OperatorRoutes:
         code, node = request.path_params["code"], self._hall.directory.node
         try:
             replica = await load(node, code) if is_code(code) else None
-        except StoreError:
-            raise
-        except Exception:
+        except (UnknownRulesError, msgspec.MsgspecError, ValueError):
+            # A newer server wrote it, and such servers can read it.
             raise RefusedError("server_fault") from None
         if replica is None or replica.room.table.operator != operator:
             raise RefusedError("room_gone")

@@ -76,6 +76,11 @@ class Deliveries:
             self._store.look(operator, after.table.code)
             self._bell.set()
 
+    async def add(self, operator: str, room: str) -> None:
+        """From now on this room is looked at; for operators who want to be told."""
+        if operator in self._hooks:
+            await self._store.add(operator, room)
+
     async def run(self, node: Node) -> None:
         """For ever."""
         logs = Logs(node)
