@@ -100,9 +100,7 @@ class ForeignLobby:
         if abs(time.time() - int(sent)) > MOST_AGE_SECONDS:
             return False
         proof = hmac.new(self._secret, f"{sent}.".encode() + body, hashlib.sha256).hexdigest()
-        return any(
-            name == "v1" and hmac.compare_digest(value, proof) for name, _, value in parts
-        )
+        return any(name == "v1" and hmac.compare_digest(value, proof) for name, _, value in parts)
 
     def wait_for(self, kind: str, code: str, seconds: float = 20) -> dict[str, Any]:
         """The first news of that kind of a room."""
