@@ -123,7 +123,7 @@ class ForeignLobby:
         lobby = self
 
         class Hook(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:  # noqa: N802 - the library calls it so
+            def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 signature = self.headers["Towerhall-Signature"]
                 status = lobby.hear(signature, self.headers["Towerhall-Delivery"], body)

@@ -6,6 +6,7 @@ import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,17 @@ async def sit_down(stack: AsyncExitStack, lobby: ForeignLobby, made: dict[str, A
         )
         await table.sit()
         await table.ready()
+        await seated(table)
         tables.append(table)
     return tables
+
+
+async def seated(table: Table) -> None:
+    await table.until(lambda: table.seat is not None)
+
+
+async def over(table: Table) -> None:
+    await table.until(lambda: table.status == "over")
 
 
 def test_the_lobby_knows_nothing_but_the_standard_library() -> None:
@@ -92,7 +102,7 @@ async def test_a_whole_game_for_people_of_another_lobby(lobby: ForeignLobby) -> 
     turns = [news["room"]["turn"] for news in told[:-1]]
     assert len(turns) > 10
     assert {seat for turn in turns for seat in turn} == {0, 1}
-    assert all(one != two for one, two in zip(turns, turns[1:], strict=False))
+    assert all(one != two for one, two in pairwise(turns))
     assert lobby.refused == 0
 
 
@@ -116,7 +126,7 @@ async def test_a_table_is_closed_while_people_play(lobby: ForeignLobby) -> None:
         closed = await asyncio.to_thread(lobby.close_table, made["code"], "maintenance")
         assert (closed["status"], closed["closed"]) == ("over", "maintenance")
         for table in tables:
-            await table.until(lambda table=table: table.status == "over")
+            await over(table)
     news = await asyncio.to_thread(lobby.wait_for, "abandoned", made["code"])
     assert news["room"]["closed"] == "maintenance"
     assert "result" not in news["room"]

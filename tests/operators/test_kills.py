@@ -9,7 +9,7 @@ import pytest
 
 from tests.end_to_end.games import QUICK, disturb, play_out
 from tests.operators.processes import SEATS, as_operator, node
-from tests.operators.receiver import SECRET, OK, receiver, status
+from tests.operators.receiver import OK, SECRET, receiver, status
 from tests.operators.test_deliveries import told, without_repeats
 from towerhall_client.connection import connect
 from towerhall_server.eventlog.log import EventLog
