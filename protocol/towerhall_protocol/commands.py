@@ -5,11 +5,15 @@ Whether a command is allowed is for the server to say.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 Body: TypeAlias = dict[str, object]
 
-ROOM_COMMANDS: Final = ("sit", "stand", "ready", "start", "open", "add_bot", "remove_bot")
+ROOM_COMMANDS: Final = (
+    "sit", "stand", "ready", "start", "open", "add_bot", "remove_bot", "kick", "set_options",
+    "leave", "take_back", "call_bot", "resign", "want_end", "rematch",
+)  # fmt: skip
 """These answer no offer, so they carry no tag."""
 
 
@@ -55,6 +59,61 @@ def add_bot(level: str, seat: int | None = None) -> Body:
 
 def remove_bot(seat: int) -> Body:
     return {"command": "remove_bot", "seat": seat}
+
+
+def kick(seat: int) -> Body:
+    """Send the person in that seat away, for good."""
+    return {"command": "kick", "seat": seat}
+
+
+def set_options(
+    options: Mapping[str, object] | None = None,
+    *,
+    turn_seconds: int | None = None,
+    bot_delay_ms: int | None = None,
+) -> Body:
+    """Change what is given, and leave the rest as it is. A game's options are given as a whole."""
+    body: Body = {"command": "set_options"}
+    if options is not None:
+        body["options"] = dict(options)
+    if turn_seconds is not None:
+        body["turn_seconds"] = turn_seconds
+    if bot_delay_ms is not None:
+        body["bot_delay_ms"] = bot_delay_ms
+    return body
+
+
+def leave(level: str | None = None) -> Body:
+    """Let a bot of that level play for you, until you take the seat back."""
+    body: Body = {"command": "leave"}
+    if level is not None:
+        body["level"] = level
+    return body
+
+
+def take_back() -> Body:
+    """Play on yourself where a bot has played for you."""
+    return {"command": "take_back"}
+
+
+def call_bot(seat: int) -> Body:
+    """Let a bot play for somebody who has been away for long."""
+    return {"command": "call_bot", "seat": seat}
+
+
+def resign() -> Body:
+    """Lose the game; a bot plays on in the seat."""
+    return {"command": "resign"}
+
+
+def want_end(*, wanted: bool = True) -> Body:
+    """Agree to end the game without a result, or not to any more."""
+    return {"command": "want_end"} if wanted else {"command": "want_end", "wanted": False}
+
+
+def rematch() -> Body:
+    """Ask for a new room with the same people, once the game is over."""
+    return {"command": "rematch"}
 
 
 def base64url(data: bytes) -> str:

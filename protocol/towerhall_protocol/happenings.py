@@ -89,6 +89,14 @@ class ChatSaid(msgspec.Struct, frozen=True):
     wall_ms: int
 
 
+class EmoteCame(msgspec.Struct, frozen=True):
+    """Somebody made one of `messages.EMOTES`; a later level may know more of them."""
+
+    name: str
+    seat: int | None
+    emote: str
+
+
 class Paused(msgspec.Struct, frozen=True):
     """The store does not answer, or does again: nothing is lost, clocks stand still."""
 
@@ -139,6 +147,7 @@ Happening: TypeAlias = (
     | SeatChanged
     | PresenceChanged
     | ChatSaid
+    | EmoteCame
     | Paused
     | MustGo
     | HistoryCame

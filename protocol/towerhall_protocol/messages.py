@@ -9,7 +9,7 @@ in `codec`, and what a client does with them in `replay`.
 """
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -67,13 +67,28 @@ class ClientChat(msgspec.Struct, frozen=True, array_like=True, tag="chat"):
     text: str
 
 
+EMOTES: Final = (
+    "hello", "thanks", "sorry", "well_played", "good_game", "oops", "wow", "laugh", "hurry",
+    "thinking",
+)  # fmt: skip
+"""What can be said without words (P-98); clients have a picture or a word for each."""
+
+
+class ClientEmote(msgspec.Struct, frozen=True, array_like=True, tag="emote"):
+    """One of `EMOTES`."""
+
+    emote: str
+
+
 class ClientPing(msgspec.Struct, frozen=True, array_like=True, tag="ping"):
     """I am here, and this is the seq that I have applied."""
 
     seq: int
 
 
-ClientMessage: TypeAlias = ClientHello | ClientCommand | ClientHistory | ClientChat | ClientPing
+ClientMessage: TypeAlias = (
+    ClientHello | ClientCommand | ClientHistory | ClientChat | ClientEmote | ClientPing
+)
 
 
 class Arrival(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -182,6 +197,14 @@ class ServerChat(msgspec.Struct, frozen=True, array_like=True, tag="chat"):
     wall_ms: int
 
 
+class ServerEmote(msgspec.Struct, frozen=True, array_like=True, tag="emote"):
+    """Somebody said one of `EMOTES`. It is kept nowhere."""
+
+    name: str
+    seat: int
+    emote: str
+
+
 class ServerPaused(msgspec.Struct, frozen=True, array_like=True, tag="paused"):
     """The store does not answer: keep what you sent, clocks stand still. Or: it does again."""
 
@@ -220,6 +243,7 @@ ServerMessage: TypeAlias = (
     | ServerSeat
     | ServerPresence
     | ServerChat
+    | ServerEmote
     | ServerPaused
     | ServerGo
     | ServerPong

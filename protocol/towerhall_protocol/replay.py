@@ -186,6 +186,8 @@ class Replay:
                 return (h.PresenceChanged(online, watchers),)
             case m.ServerChat(id_, name, seat, text, wall_ms):
                 return (h.ChatSaid(id_, name, _seat(seat), text, wall_ms),)
+            case m.ServerEmote(name, seat, emote):
+                return (h.EmoteCame(name, _seat(seat), emote),)
             case m.ServerPaused(paused):
                 self.paused = paused
                 return (h.Paused(paused),)

@@ -27,8 +27,8 @@ from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.store import UnfitStoreError, check_store, connect
 from towerhall_server.eventlog.wakes import listen
 from towerhall_server.game import discover
-from towerhall_server.gateway.connection import Hall
 from towerhall_server.gateway.cors import Cors
+from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http import error_handlers
 from towerhall_server.gateway.limits import Counts
 from towerhall_server.gateway.operator_routes import OperatorRoutes

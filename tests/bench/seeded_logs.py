@@ -26,8 +26,8 @@ from towerhall_server.eventlog.entry import (
 )
 from towerhall_server.game import AnyGame, Rejected, Seat, discover
 from towerhall_server.room import core
+from towerhall_server.room.codes import CODE_LENGTH, CODE_LETTERS
 from towerhall_server.room.commits import Cause, encode_commit
-from towerhall_server.room.directory import CODE_LENGTH, CODE_LETTERS
 from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Person
 from towerhall_server.room.state import Room, entered

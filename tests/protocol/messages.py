@@ -28,6 +28,7 @@ FROM_CLIENT: tuple[tuple[str, m.ClientMessage], ...] = (
     ("a dry run", m.ClientCommand(8, "k3J9x_Pq0aE", {"command": "pass"}, True)),
     ("history", m.ClientHistory(1, 41)),
     ("chat", m.ClientChat("good evening ☺")),
+    ("emote", m.ClientEmote("well_played")),
     ("ping", m.ClientPing(41)),
 )
 FROM_SERVER: tuple[tuple[str, m.ServerMessage], ...] = (
@@ -62,6 +63,7 @@ FROM_SERVER: tuple[tuple[str, m.ServerMessage], ...] = (
     ("no seat", m.ServerSeat(-1)),
     ("presence", m.ServerPresence((0, 2), 5)),
     ("chat", m.ServerChat("1-0", "Ada", 0, "good evening ☺", 1_700_000_000_000)),
+    ("emote", m.ServerEmote("Ada", 0, "well_played")),
     ("paused", m.ServerPaused(True)),
     ("go", m.ServerGo(5000)),
     ("pong", m.ServerPong(41, (1_700_000_000_000, 5_000))),

@@ -17,6 +17,17 @@ def test_each_command_of_the_room_has_its_body() -> None:
         "open": [commands.open_nonce(nonce)],
         "add_bot": [commands.add_bot("easy"), commands.add_bot("hard", 0)],
         "remove_bot": [commands.remove_bot(1)],
+        "kick": [commands.kick(2)],
+        "set_options": [
+            commands.set_options(),
+            commands.set_options({"preset": "x"}, turn_seconds=0, bot_delay_ms=0),
+        ],
+        "leave": [commands.leave(), commands.leave("hard")],
+        "take_back": [commands.take_back()],
+        "call_bot": [commands.call_bot(0)],
+        "resign": [commands.resign()],
+        "want_end": [commands.want_end(), commands.want_end(wanted=False)],
+        "rematch": [commands.rematch()],
     }
     assert tuple(bodies) == commands.ROOM_COMMANDS
     assert [body for group in bodies.values() for body in group] == [
@@ -31,6 +42,22 @@ def test_each_command_of_the_room_has_its_body() -> None:
         {"command": "add_bot", "level": "easy"},
         {"command": "add_bot", "level": "hard", "seat": 0},
         {"command": "remove_bot", "seat": 1},
+        {"command": "kick", "seat": 2},
+        {"command": "set_options"},
+        {
+            "command": "set_options",
+            "options": {"preset": "x"},
+            "turn_seconds": 0,
+            "bot_delay_ms": 0,
+        },
+        {"command": "leave"},
+        {"command": "leave", "level": "hard"},
+        {"command": "take_back"},
+        {"command": "call_bot", "seat": 0},
+        {"command": "resign"},
+        {"command": "want_end"},
+        {"command": "want_end", "wanted": False},
+        {"command": "rematch"},
     ]
 
 

@@ -28,12 +28,14 @@ from towerhall_server.gateway.routes import NewGuest, NewRoom, Routes
 from towerhall_server.gateway.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
 from towerhall_server.gateway.socket import MAX_FRAGMENTS
 from towerhall_server.room import chat, core, history, state
+from towerhall_server.room.absence import ABSENT_SECONDS, HOST_AWAY_SECONDS
 from towerhall_server.room.commits import Cause
 from towerhall_server.room.core import Plan, Step
-from towerhall_server.room.events import PUBLIC_FIELDS, Settings, facts
+from towerhall_server.room.during import STAND_IN, TIMEOUTS_TO_CALL, TIMEOUTS_TO_GO
+from towerhall_server.room.events import PUBLIC_FIELDS, EndWanted, Settings, TimedOut, facts
 from towerhall_server.room.gate import RIGHTS
 from towerhall_server.room.record_shape import FORMAT, Deal, Hand, Proof, Record
-from towerhall_server.room.seats import Person
+from towerhall_server.room.seats import BOT_DELAY_MS, TURN_SECONDS, Known, Person
 from towerhall_server.room.state import Room
 from towerhall_server.room.view import SHARED, view
 from towerhall_server.settings import LIMIT, READERS
@@ -223,6 +225,17 @@ def test_fixed_numbers_are_those_of_the_code() -> None:
         "ended room ms": core.KEPT_MS,
     }
     assert MOST_UNANSWERED == MOST_UNANSWERED_THERE
+    assert (TIMEOUTS_TO_CALL, TIMEOUTS_TO_GO) == (2, 3)
+    assert "twice in a row" in clause(58)
+    assert "three times in a row" in clause(58)
+    assert (ABSENT_SECONDS, HOST_AWAY_SECONDS) == (120, 60)
+    assert "two minutes" in clause(58)
+    assert "for a minute" in clause(56)
+    assert [(span[0], span[-1]) for span in TURN_SECONDS] == [(0, 0), (5, 600), (3600, 1209600)]
+    assert "0 (no clock), 5 to 600 (a clock for one sitting), or 3600 to 1209600" in clause(57)
+    assert f"`bot_delay_ms` is 0 to {BOT_DELAY_MS[-1]}" in clause(57)
+    assert f"`{STAND_IN}` if left out" in clause(58)
+    assert re.findall(r"`(\w+)`", clause(98).split("one of")[1].split(";")[0]) == list(m.EMOTES)
     assert f"{MAX_FRAGMENTS} fragments" in clause(3)
 
 
@@ -245,7 +258,7 @@ def test_rights_are_those_of_the_gate() -> None:
 def test_the_commands_to_the_room_are_listed() -> None:
     listed = clause(50).partition(".")[0]
     assert tuple(re.findall(r"`(\w+)`", listed)) == commands.ROOM_COMMANDS
-    described = "".join(clause(number) for number in range(51, 56))
+    described = "".join(clause(number) for number in range(51, 60))
     assert set(re.findall(r'"command": "(\w+)"', described)) == set(commands.ROOM_COMMANDS)
     for bot_level in LEVELS:
         assert f"`{bot_level}`" in clause(55)
@@ -267,6 +280,7 @@ def rooms() -> Iterator[Room]:
         commands.ready(),
         commands.start(),
         commands.open_nonce(nonce),
+        commands.resign(),
     ):
         yield room
         step = core.manage(room, ada, Cause(0, ada.id, "origin", 1), body)
@@ -279,10 +293,19 @@ def rooms() -> Iterator[Room]:
         assert isinstance(step, Step), step
         room = step.after
     yield room
+    rematch = core.rematch_plan(room, ada.id)
+    made = Known(rematch="ABCDEG")
+    step = core.manage(room, ada, Cause(0, ada.id, "origin", 2), commands.rematch(), made)
+    assert isinstance(step, Step), step
+    yield step.after
+    quick = msgspec.structs.replace(rematch, quick=True)
+    yield core.found(quick, "ABCDEG", bytes(UID_BYTES), bytes(SECRET_BYTES)).after
 
 
 def test_the_keys_of_the_view_are_those_of_the_code() -> None:
-    views: list[Any] = [view(room, SHARED) for room in rooms()]
+    told = list(rooms())
+    wanted = state.happen(told[-3], (EndWanted(0, True), TimedOut(0)), ())
+    views: list[Any] = [view(room, SHARED) for room in (*told, wanted)]
     tables = [document["room"] for document in views]
     holders = [holder for shown in tables for holder in shown["seats"].values()]
     for number, maps in ((61, tables), (62, holders)):

@@ -23,7 +23,6 @@ from towerhall_protocol.codec import FROM_SERVER, decode
 from towerhall_protocol.messages import (
     ClientCommand,
     ServerAccepted,
-    ServerChat,
     ServerDuplicate,
     ServerFrame,
     ServerMessage,
@@ -244,7 +243,7 @@ class FakeViewer(Client):
         self.unanswered.add(command.n)
         self.room.put(Command(self, command))
 
-    def greet(self, actor: RoomActor, lines: tuple[ServerChat, ...] = ()) -> None:
+    def greet(self, actor: RoomActor, lines: tuple[ServerMessage, ...] = ()) -> None:
         """Say hello, with the cursor of what is known."""
         self._room = actor
         self.replay.hello("")

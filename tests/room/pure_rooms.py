@@ -43,7 +43,7 @@ from towerhall_server.room.events import Settings, TimedOut
 from towerhall_server.room.guests import Guests
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import Replica
-from towerhall_server.room.seats import Person
+from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.state import Room, entered, happen
 from towerhall_server.room.view import NOTHING, SHARED, WATCHING, frame, view
 
@@ -53,6 +53,7 @@ PEOPLE = tuple(
 ADA, BEN, CYD, DORA, ZOE = PEOPLE
 HOST = ADA
 CODE = "QJXKZB"
+REMATCH = "REMATC"
 CLAIMS = count(1)
 KEY_HASH = sha256(b"the hash of a key").digest()
 SECRET = sha256(b"what only the server knows").digest()
@@ -111,6 +112,7 @@ class PureRoom:
         turn_seconds: int = 0,
         bot_delay_ms: int = Settings().bot_delay_ms,
         salt: str = "",
+        **plan: Any,
     ) -> None:
         """Logs with another salt have other chains."""
         self._salt = salt
@@ -119,12 +121,14 @@ class PureRoom:
         self.entries: list[Entry] = []
         self.rooms: list[Room] = []
         """As they were after each commit."""
+        self.known = Known(rematch=REMATCH)
+        """What no log tells: who is away, and a room for a rematch."""
         self.answers: list[tuple[Room, Step | Rejected]] = []
         """All that was asked for, and of which room."""
         options = rules.presets["standard"]
         settings = Settings(turn_seconds, bot_delay_ms)
-        plan = Plan(rules, options, seats, settings, HOST.id, KEY_HASH)
-        self.append(core.found(plan, CODE, UID, SECRET))
+        planned = Plan(rules, options, seats, settings, HOST.id, KEY_HASH, **plan)
+        self.append(core.found(planned, CODE, UID, SECRET))
 
     @property
     def room(self) -> Room:
@@ -156,7 +160,7 @@ class PureRoom:
         self._numbers[person.id] = number = self._numbers.get(person.id, 0) + 1
         seat = room.table.seat_of(person.id)
         cause = Cause(-1 if seat is None else seat, person.id, f"origin of {person.name}", number)
-        answer = core.step(room, person, cause, body, room.tag if tag is None else tag)
+        answer = core.step(room, person, cause, body, room.tag if tag is None else tag, self.known)
         assert repr(room) == before, f"deciding {body} changed the room"
         self.answers.append((room, answer))
         return answer
@@ -257,7 +261,12 @@ def whole_room(name: str, seats: int = 3) -> PureRoom:
     pure.say(ADA, "sit", nonce=sealed_nonce(ADA, 2))
     pure.say(BEN, "ready", nonce=sealed_nonce(BEN, 2))
     pure.deal().play_on(3).wait(late_ms=5)
-    return pure.play_on()
+    pure.say(BEN, "leave")
+    pure.play_on(3)
+    pure.say(BEN, "take_back")
+    pure.say(ADA, "want_end")
+    pure.play_on()
+    return pure
 
 
 def frames_of(pure: PureRoom, name: str) -> list[bytes]:
@@ -279,8 +288,11 @@ SITTING: tuple[dict[str, Any], ...] = (
     {"nonce": "x"}, {"nonce": 7}, {"nonce": None},
 )  # fmt: skip
 SAYINGS = (
-    "sit", "sit", "stand", "ready", "ready", "unready", "start", "start", "open", "open", "add_bot",
-    "remove_bot", "move", "move", "move", "stale", "nonsense", "wait", "wait", "close",
+    "sit", "sit", "stand", "ready", "ready", "unready", "start", "start", "open", "open", "open",
+    "open", "add_bot",
+    "remove_bot", "kick", "set_options", "leave", "take_back", "call_bot", "resign", "want_end",
+    "rematch", "move", "move", "move", "move", "move", "move", "stale", "nonsense", "wait", "wait",
+    "wait", "wait", "close", "pass_host",
 )  # fmt: skip
 
 
@@ -297,8 +309,13 @@ def _body(pure: PureRoom, person: Person, what: str, pick: int) -> dict[str, Any
         case "add_bot":
             level = ("easy", "medium", "hard", "best")[pick % 4]
             return {"command": "add_bot", "level": level, **SITTING[pick % 4]}
-        case "remove_bot":
-            return {"command": "remove_bot", "seat": pick % 3}
+        case "remove_bot" | "kick" | "call_bot":
+            return {"command": what, "seat": pick % 3}
+        case "set_options":
+            seconds = {"turn_seconds": (0, 20, 3600, 3)[pick % 4]}
+            return {"command": what, "options": {"preset": "standard"}, **seconds}
+        case "want_end":
+            return {"command": what, "wanted": pick % 4 > 0}
         case "move" | "stale" if seat is not None and seat in pure.room.to_act():
             return pure.offered(seat, pick)
     return {"command": what, "number": pick}
@@ -312,8 +329,10 @@ def _tell(pure: PureRoom, person: Person, what: str, pick: int) -> None:
         if core.due(pure.room).errand in ("open", "turn", "bot"):
             pure.wait(late_ms=pick)
     elif what == "close":
-        if pick % 16 == 0:
+        if pick % 16 == 0 and pure.room.table.status != "over":
             pure.append(core.close_step(pure.room, "abandoned"))
+    elif what == "pass_host":
+        pass_host(pure, pick)
     else:
         body = _body(pure, person, what, pick)
         answer = pure.ask(person, body, "another" if what == "stale" else None)
@@ -321,12 +340,25 @@ def _tell(pure: PureRoom, person: Person, what: str, pick: int) -> None:
             pure.append(answer, after_ms=pick)
 
 
+def pass_host(pure: PureRoom, pick: int) -> None:
+    """The host is away, as far as anybody can tell, and somebody in a seat becomes host."""
+    table = pure.room.table
+    heirs = [s for s, held in enumerate(table.seats) if held and not held.is_bot]
+    heirs = [seat for seat in heirs if pure.holder(seat).id != table.host]
+    if heirs and table.status == "waiting":
+        pure.append(core.pass_host_step(pure.room, heirs[pick % len(heirs)]))
+
+
 def lived(rules: AnyGame, seed: int, sayings: int) -> PureRoom:
     """A room to which several persons have said this and that."""
     chance = random.Random(seed)
-    pure = PureRoom(rules, chance.choice((2, 3)), turn_seconds=chance.choice((0, 20)))
-    begun = chance.choice(("fresh", "seated", "with nonces", "sealed", "playing"))
-    if begun != "fresh":
+    seats = chance.choice((2, 3))
+    reserved = ("",) * (seats - 1) + (chance.choice(("", "", ADA.id)),)
+    begun = chance.choice(("fresh", "quick", "seated", "with nonces", "sealed", "playing"))
+    seconds, quick = chance.choice((0, 20)), begun == "quick"
+    pure = PureRoom(rules, seats, turn_seconds=seconds, quick=quick, reserved=reserved)
+    pure.known = Known(absent=range(1, seats), rematch=REMATCH)
+    if begun not in ("fresh", "quick"):
         pure.seat_people(ADA, BEN, sealed=begun != "seated")
     if begun == "sealed":
         pure.say(HOST, "start")

@@ -23,7 +23,7 @@ from towerhall_server.room.core import Plan, Step
 from towerhall_server.room.events import Settings
 from towerhall_server.room.record import make_record
 from towerhall_server.room.record_shape import rows_of
-from towerhall_server.room.seats import Person
+from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.state import Room, entered
 
 GAMES: Mapping[str, AnyGame] = {game.name: game for game in (FIVE_TOWERS, DICE_DUEL)}
@@ -68,7 +68,8 @@ class Tape:
         seat = self.room.table.seat_of(person.id)
         cause = Cause(-1 if seat is None else seat, person.id, f"o-{person.name}", n)
         body = {"command": name, **fields}
-        self.append(accepted(core.step(self.room, person, cause, body, self.room.tag)))
+        known = Known(absent=range(len(self.room.table.seats)), rematch="REMATC")
+        self.append(accepted(core.step(self.room, person, cause, body, self.room.tag, known)))
 
     def sealed_nonce(self, person: Person) -> dict[str, str]:
         """A fresh nonce, as the field of a command that shows its hash."""
@@ -118,7 +119,7 @@ class Tape:
                 return
             holder = self.room.table.seats[acting[0]]
             assert holder is not None
-            if holder.is_bot or (timed and self.chance.random() < 0.3):
+            if holder.plays_as or (timed and self.chance.random() < 0.3):
                 self.wait()
             else:
                 self.move(Person(holder.identity, holder.name))

@@ -47,7 +47,8 @@ from towerhall_server.game import Seat
 from towerhall_server.room import actor as actor_module
 from towerhall_server.room import alarm
 from towerhall_server.room.actor import RoomActor
-from towerhall_server.room.events import TimedOut
+from towerhall_server.room.during import TIMEOUTS_TO_GO
+from towerhall_server.room.events import BotStoodIn, TimedOut
 from towerhall_server.room.inbox import Doubt, TimeIsUp
 from towerhall_server.room.record import make_record
 from towerhall_server.room.verify import verify
@@ -272,7 +273,9 @@ async def test_a_bot_that_came_second_makes_no_second_move(
 async def test_a_clock_that_runs_out_on_two_nodes_is_one_timeout(
     url: str, redis: Redis, one: LiveNode, other: LiveNode
 ) -> None:
-    ann = await FakeViewer("ann").enter(await one.found(turn_seconds=30))
+    """Whoever is timed out three times in a row is played by a bot, which is done once as well."""
+    room = await one.found(turn_seconds=30, bot_delay_ms=10_000)
+    ann = await FakeViewer("ann").enter(room)
     bob = await other.enter(ann.code, "bob")
     await begin(ann, bob)
     while ann.status != "over":
@@ -288,7 +291,11 @@ async def test_a_clock_that_runs_out_on_two_nodes_is_one_timeout(
         assert ann.replay.seq == bob.replay.seq == top + 1
     commits = await commits_of(url, ann.code)
     timeouts = [commit for commit in commits if any(isinstance(e, TimedOut) for e in commit.room)]
-    assert len(timeouts) == len([commit for commit in commits if commit.game]) - 1 > 10
+    stood_in = [event.seat for c in commits for event in c.room if isinstance(event, BotStoodIn)]
+    assert len(timeouts) == 2 * TIMEOUTS_TO_GO
+    assert sorted(stood_in) == [0, 1]
+    by_itself = [commit for commit in commits if commit.game and not commit.cause.n]
+    assert len(by_itself) == len([commit for commit in commits if commit.game]) - 1 > 10
     assert one.log.count(Conflict) + other.log.count(Conflict) > 0
     assert await rightful(url, ann.room)
     no_fault(ann, bob)

@@ -460,11 +460,11 @@ async def test_an_older_connection_on_another_node_is_told_of_the_newer_one() ->
     stage = Stage(whole_room("five_towers"), 20, tell_others=told.append)
     ada = stage.enter(ADA)
     await asyncio.sleep(2 * PRESENCE_SECONDS)
-    assert told == [Guests({Seat(0): ada.claim}, 0, asks=True)]
+    assert told == [Guests({Seat(0): ada.claim}, 0, asks=True, host=True)]
     stage.audience.hear_of("there", Guests({Seat(0): ada.claim - 1}, 0))
     await asyncio.sleep(2 * PRESENCE_SECONDS)
     assert ada.closed == []
-    assert told[1:] == [Guests({Seat(0): ada.claim}, 0)]
+    assert told[1:] == [Guests({Seat(0): ada.claim}, 0, host=True)]
 
 
 async def test_who_asks_is_answered_and_who_only_tells_is_not() -> None:

@@ -104,7 +104,7 @@ def test_a_refusal_leaves_no_trace(rules: AnyGame, data: st.DataObject) -> None:
 def test_histories_come_to_every_status_every_event_and_most_refusals() -> None:
     """Else the two laws above would prove little."""
     seen: set[str] = set()
-    for pure in (lived(DICE_DUEL, seed, 40) for seed in range(120)):
+    for pure in (lived(DICE_DUEL, seed, 80) for seed in range(120)):
         seen.update(room.table.status for room in pure.rooms)
         seen.update(answer.code for _, answer in pure.answers if isinstance(answer, Rejected))
         for entry in pure.entries:
@@ -115,7 +115,9 @@ def test_histories_come_to_every_status_every_event_and_most_refusals() -> None:
         *(kind.__name__ for kind in PUBLIC_FIELDS),
         *("already_seated", "not_seated", "not_host", "not_waiting", "bad_command", "stale"),
         *("wrong_nonce", "already_open", "room_full", "seat_empty", "not_sealed", "seats_free"),
-        *("not_ready", "not_playing", "no_such_seat", "seat_taken"),
+        *("not_ready", "not_playing", "no_such_seat", "seat_taken", "seat_reserved", "kicked"),
+        *("own_seat", "bot_plays", "no_bot_plays", "resigned", "not_over", "rematch_made"),
+        *("not_absent", "bad_options"),
     }
 
 

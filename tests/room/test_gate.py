@@ -23,10 +23,12 @@ from towerhall_server.room.gate import GAME, RIGHTS, key_hash, may_enter, refuse
 from towerhall_server.room.seats import Person
 from towerhall_server.room.table import Status
 
-BOT_SEAT, LAST_SEAT = 2, 3
+OTHER_SEAT, BOT_SEAT, LAST_SEAT = 1, 2, 3
 FIELDS: dict[str, dict[str, object]] = {
     "open": {"nonce": open_nonce(BEN)},
     "remove_bot": {"seat": BOT_SEAT},
+    "kick": {"seat": OTHER_SEAT},
+    "call_bot": {"seat": BOT_SEAT},
 }
 
 # The roles are: watcher, seated, host with a seat, host without a seat.
@@ -38,6 +40,14 @@ waiting open        not_seated  not_sealed     not_sealed     not_seated
 waiting start       not_host    not_host       seats_free     seats_free
 waiting add_bot     not_host    not_host       ok             ok
 waiting remove_bot  not_host    not_host       ok             ok
+waiting kick        not_host    not_host       ok             ok
+waiting set_options not_host    not_host       ok             ok
+waiting leave       not_seated  not_playing    not_playing    not_seated
+waiting take_back   not_seated  no_bot_plays   no_bot_plays   not_seated
+waiting call_bot    not_seated  not_playing    not_playing    not_seated
+waiting resign      not_seated  not_playing    not_playing    not_seated
+waiting want_end    not_seated  not_playing    not_playing    not_seated
+waiting rematch     not_seated  not_over       not_over       not_seated
 waiting game        not_seated  not_playing    not_playing    not_seated
 
 sealed  sit         not_waiting already_seated already_seated not_waiting
@@ -47,6 +57,14 @@ sealed  open        not_seated  ok             wrong_nonce    not_seated
 sealed  start       not_host    not_host       not_waiting    not_waiting
 sealed  add_bot     not_host    not_host       not_waiting    not_waiting
 sealed  remove_bot  not_host    not_host       not_waiting    not_waiting
+sealed  kick        not_host    not_host       not_waiting    not_waiting
+sealed  set_options not_host    not_host       not_waiting    not_waiting
+sealed  leave       not_seated  not_playing    not_playing    not_seated
+sealed  take_back   not_seated  no_bot_plays   no_bot_plays   not_seated
+sealed  call_bot    not_seated  not_playing    not_playing    not_seated
+sealed  resign      not_seated  not_playing    not_playing    not_seated
+sealed  want_end    not_seated  not_playing    not_playing    not_seated
+sealed  rematch     not_seated  not_over       not_over       not_seated
 sealed  game        not_seated  not_playing    not_playing    not_seated
 
 playing sit         not_waiting already_seated already_seated not_waiting
@@ -56,6 +74,14 @@ playing open        not_seated  not_sealed     not_sealed     not_seated
 playing start       not_host    not_host       not_waiting    not_waiting
 playing add_bot     not_host    not_host       not_waiting    not_waiting
 playing remove_bot  not_host    not_host       not_waiting    not_waiting
+playing kick        not_host    not_host       not_waiting    not_waiting
+playing set_options not_host    not_host       not_waiting    not_waiting
+playing leave       not_seated  ok             ok             not_seated
+playing take_back   not_seated  no_bot_plays   no_bot_plays   not_seated
+playing call_bot    not_seated  bot_plays      bot_plays      not_seated
+playing resign      not_seated  ok             ok             not_seated
+playing want_end    not_seated  ok             ok             not_seated
+playing rematch     not_seated  not_over       not_over       not_seated
 playing game        not_seated  ok             ok             not_seated
 
 over    sit         not_waiting already_seated already_seated not_waiting
@@ -65,6 +91,14 @@ over    open        not_seated  not_sealed     not_sealed     not_seated
 over    start       not_host    not_host       not_waiting    not_waiting
 over    add_bot     not_host    not_host       not_waiting    not_waiting
 over    remove_bot  not_host    not_host       not_waiting    not_waiting
+over    kick        not_host    not_host       not_waiting    not_waiting
+over    set_options not_host    not_host       not_waiting    not_waiting
+over    leave       not_seated  not_playing    not_playing    not_seated
+over    take_back   not_seated  no_bot_plays   no_bot_plays   not_seated
+over    call_bot    not_seated  not_playing    not_playing    not_seated
+over    resign      not_seated  not_playing    not_playing    not_seated
+over    want_end    not_seated  not_playing    not_playing    not_seated
+over    rematch     not_seated  ok             ok             not_seated
 over    game        not_seated  not_playing    not_playing    not_seated
 """
 CASES = [tuple(line.split()) for line in TABLE.splitlines() if line]
@@ -122,7 +156,7 @@ def test_rights_are_stated_for_every_command_and_for_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("person", [ZOE, BEN, HOST])
-@pytest.mark.parametrize("action", ["", "nonsense", "Sit", "sit ", "kick", "host", "x" * 500])
+@pytest.mark.parametrize("action", ["", "nonsense", "Sit", "sit ", "ban", "host", "x" * 500])
 @pytest.mark.parametrize("status", get_args(Status))
 def test_what_is_not_listed_is_denied_to_everybody(
     person: Person, action: str, status: str

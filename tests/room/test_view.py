@@ -161,7 +161,7 @@ def test_every_event_has_its_allow_list_and_only_fields_that_there_are() -> None
     assert PUBLIC_FIELDS.keys() == set(get_args(RoomEvent))
     for kind, fields in PUBLIC_FIELDS.items():
         assert set(fields) <= set(kind.__struct_fields__)
-        assert not {"identity", "host", "key_hash", "options", "settings"} & set(fields)
+        assert not {"identity", "host", "key_hash", "reserved"} & set(fields)
 
 
 def test_facts_are_the_name_of_the_event_and_its_public_fields_in_order() -> None:

@@ -17,7 +17,7 @@ from random import Random
 
 import msgspec
 
-from tests.room.record_games import HOST, Tape, cancel_a_deal, deal, seat_everybody
+from tests.room.record_games import HOST, PEOPLE, Tape, cancel_a_deal, deal, seat_everybody
 from towerhall_protocol.codec import canonical
 from towerhall_protocol.commands import base64url, from_base64url
 from towerhall_server.eventlog.entry import Entry, Stamps
@@ -28,7 +28,9 @@ from towerhall_server.room.events import Settings
 from towerhall_server.room.record import make_record
 from towerhall_server.room.record_shape import Row, entries_of, read, rows_of
 from towerhall_server.room.replica import follow
+from towerhall_server.room.seats import Person
 from towerhall_server.room.state import Room
+from towerhall_server.room.table import Holder
 from towerhall_server.room.view import NOTHING, frame, view, view_class
 
 FOLDER = Path(__file__).parent / "golden"
@@ -119,6 +121,8 @@ def rooms_of(rules: AnyGame) -> Iterator[tuple[str, Tape, bool]]:
             tape.append(core.close_step(tape.room, "closed"))
         yield title, tape, whole
     yield f"{rules.name}-{rules.version}-waiting", _never_played(rules), False
+    yield f"{rules.name}-{rules.version}-leaving", _left(rules), False
+    yield f"{rules.name}-{rules.version}-agreed", _agreed(rules), False
 
 
 def _variants(rules: AnyGame) -> dict[str, msgspec.Struct]:
@@ -145,6 +149,77 @@ def _never_played(rules: AnyGame) -> Tape:
     tape.say(people[1], "remove_bot", seat=0)
     tape.wait()
     return tape
+
+
+def _left(rules: AnyGame) -> Tape:
+    """A rematch by correspondence: people leave, come back, stay away and give up."""
+    ada, ben, cyd = PEOPLE[:3]
+    seats = max(rules.seats[0], 3)
+    settings = Settings(turn_seconds=86_400)
+    bots = ("",) * (seats - 1) + ("easy",)
+    reserved = (ada.id, ben.id, *("",) * (seats - 2))
+    plan = Plan(
+        rules,
+        rules.presets[STANDARD],
+        seats,
+        settings,
+        cyd.id,
+        reserved=reserved,
+        bots=bots,
+        previous="PREVUS",
+    )
+    tape = Tape(plan, Random(f"{rules.name} leaving"))
+    for person in (ben, ada):
+        tape.say(person, "sit", **tape.sealed_nonce(person))
+    tape.append(core.pass_host_step(tape.room, 0))
+    while tape.room.table.free_seats():
+        tape.say(ada, "add_bot", level="medium")
+    tape.say(ben, "ready")
+    deal(tape, (ada, ben))
+    while _held(tape, ben).timeouts == 0:
+        tape.wait()
+    tape.play_on(1)
+    while not _held(tape, ada).stand_in:
+        tape.wait()
+    tape.say(ada, "take_back")
+    tape.say(ben, "leave", level="easy")
+    for _ in range(6):
+        tape.wait()
+    tape.say(ada, "want_end", wanted=False)
+    tape.say(ada, "resign")
+    while tape.room.playing:
+        tape.wait()
+    tape.say(ben, "rematch")
+    return tape
+
+
+def _agreed(rules: AnyGame) -> Tape:
+    """A quick room whose host sends somebody away, wants another game, and then none."""
+    ada, ben, cyd = PEOPLE[:3]
+    seats = max(rules.seats[0], 2)
+    plan = Plan(rules, rules.presets[STANDARD], seats, Settings(), ada.id, quick=True)
+    tape = Tape(plan, Random(f"{rules.name} agreed"))
+    for person in (ada, cyd):
+        tape.say(person, "sit")
+    tape.say(ada, "ready")
+    tape.say(ada, "set_options", bot_delay_ms=0, turn_seconds=300)
+    tape.say(ada, "kick", seat=1)
+    tape.say(ben, "sit", **tape.sealed_nonce(ben))
+    while tape.room.table.free_seats():
+        tape.say(ada, "add_bot")
+    for person in (ada, ben):
+        tape.say(person, "ready")
+    tape.open_nonce(ben)
+    tape.play_on(MOVES)
+    tape.say(ben, "want_end")
+    tape.say(ada, "want_end")
+    return tape
+
+
+def _held(tape: Tape, person: Person) -> Holder:
+    holder = tape.room.table.seats[tape.seat(person)]
+    assert holder is not None
+    return holder
 
 
 def written(tape: Tape, *, as_record: bool) -> bytes:

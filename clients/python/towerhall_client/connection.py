@@ -12,31 +12,22 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from weakref import WeakSet
 
-import msgspec
-
 from towerhall_client.errors import RefusedError, TableClosedError
 from towerhall_client.history import History
 from towerhall_client.line import Address, Disconnected, Happening, Line
 from towerhall_client.retry import Retry
-from towerhall_protocol import codec, commands
+from towerhall_client.room_commands import Answer, RoomCommands
+from towerhall_protocol import codec
 from towerhall_protocol import happenings as h
 from towerhall_protocol.document import Document
 from towerhall_protocol.level import MSGPACK
-from towerhall_protocol.messages import ClientChat, ClientCommand, ServerFrame
+from towerhall_protocol.messages import ClientChat, ClientCommand, ClientEmote, ServerFrame
 from towerhall_protocol.offers import Offer
 from towerhall_protocol.replay import Replay
 
 __all__ = ["Answer", "Disconnected", "Happening", "Table", "connect"]
 
 PING_SECONDS: Final = 10.0
-
-
-class Answer(msgspec.Struct, frozen=True):
-    """A command was done in that commit; a dry run (`seq` 0) would have this effect."""
-
-    n: int
-    seq: int = 0
-    effect: Document = {}
 
 
 @asynccontextmanager
@@ -71,7 +62,7 @@ async def connect(
             task.result()
 
 
-class Table:
+class Table(RoomCommands):
     """What one client sees of a room, and what it can do there."""
 
     def __init__(self, address: Address, replay: Replay, retry: Retry, ping_seconds: float) -> None:
@@ -149,29 +140,15 @@ class Table:
         """Ask what a command would lead to, without doing it."""
         return await self._game_command(command, dry=True)
 
-    async def sit(self, seat: int | None = None) -> Answer:
-        """Take a seat: that one, or the lowest that is free."""
-        return await self._ask(lambda: self.replay.sit(seat))
-
-    async def stand(self) -> Answer:
-        return await self._ask(lambda: self.replay.command(commands.stand()))
-
-    async def ready(self, *, is_ready: bool = True) -> Answer:
-        return await self._ask(lambda: self.replay.ready(is_ready=is_ready))
-
-    async def start(self) -> Answer:
-        return await self._ask(lambda: self.replay.command(commands.start()))
-
-    async def add_bot(self, level: str, seat: int | None = None) -> Answer:
-        return await self._ask(lambda: self.replay.command(commands.add_bot(level, seat)))
-
-    async def remove_bot(self, seat: int) -> Answer:
-        return await self._ask(lambda: self.replay.command(commands.remove_bot(seat)))
-
     async def chat(self, text: str) -> None:
         """Say something to everybody here. It has been heard when it comes back as `ChatSaid`."""
         await self._line_is_up()
         self._line.post(ClientChat(text))
+
+    async def emote(self, emote: str) -> None:
+        """Say one of `messages.EMOTES` to everybody who is here at this moment."""
+        await self._line_is_up()
+        self._line.post(ClientEmote(emote))
 
     async def history(self, first: int = 1, last: int | None = None) -> tuple[ServerFrame, ...]:
         """The frames of that range, both ends included; up to now if no end is given."""

@@ -15,6 +15,7 @@ from towerhall_client.errors import RefusedError, ServiceError, TableClosedError
 from towerhall_client.line import Disconnected
 from towerhall_client.text import command_line, fact_line, find_command, offer_line, view_lines
 from towerhall_protocol import happenings as h
+from towerhall_protocol.messages import EMOTES
 from towerhall_protocol.offers import Offer
 
 MOST_LISTED: Final = 60
@@ -24,9 +25,16 @@ HELP: Final = (
     "offers     list what you may do now",
     "view       show everything there is to see",
     "history    tell what happened so far",
-    "say TEXT   speak to everybody here",
-    "sit, sit 2, stand, ready, start, bot LEVEL",
-    "quit       leave; your seat stays yours",
+    "say TEXT   speak to everybody here; emote NAME says it without words",
+    "mute WHO   hear no more of a name or a seat; unmute WHO does the opposite",
+    "sit, sit 2, stand, ready, unready",
+    "bot LEVEL, nobot 2, kick 2, preset NAME, clock SECONDS, start   for the host",
+    "leave      let a bot play for you, until you say: back",
+    "call 2     let a bot play for whoever is absent from that seat",
+    "end        agree to end the game without a result; noend takes it back",
+    "resign     lose the game, for good",
+    "rematch    ask for a room with the same people, when the game is over",
+    "quit       go; your seat stays yours",
 )
 
 
@@ -63,6 +71,8 @@ class _Player:
         self._table = table
         self._out = out
         self._patient = patient
+        self._muted: set[str] = set()
+        """Names and seats, as they were typed."""
         # From here on nothing that happens is missed.
         self._happenings = aiter(table)
 
@@ -80,9 +90,11 @@ class _Player:
     async def tell(self) -> None:
         """Say what happens, as it happens."""
         async for happening in self._happenings:
+            if isinstance(happening, h.ChatSaid | h.EmoteCame) and self._mutes(happening):
+                continue
             for line in _told(happening):
                 self.say(line)
-            if isinstance(happening, h.OffersCame):
+            if isinstance(happening, h.OffersCame) and happening.offers:
                 self._say_offers(happening.offers)
 
     async def obey(self, lines: AsyncIterator[str]) -> None:
@@ -136,8 +148,23 @@ class _Player:
             "sit": lambda words: self._table.sit(_number(words)),
             "stand": lambda words: self._table.stand(),
             "ready": lambda words: self._table.ready(),
+            "unready": lambda words: self._table.ready(is_ready=False),
             "start": lambda words: self._table.start(),
             "bot": self._bot,
+            "nobot": lambda words: self._table.remove_bot(_needed(words)),
+            "kick": lambda words: self._table.kick(_needed(words)),
+            "preset": lambda words: self._table.set_options({"preset": " ".join(words)}),
+            "clock": lambda words: self._table.set_options(turn_seconds=_needed(words)),
+            "leave": lambda words: self._table.leave(words[0] if words else None),
+            "back": lambda words: self._table.take_back(),
+            "call": lambda words: self._table.call_bot(_needed(words)),
+            "end": lambda words: self._table.want_end(),
+            "noend": lambda words: self._table.want_end(wanted=False),
+            "resign": lambda words: self._table.resign(),
+            "rematch": self._rematch,
+            "emote": self._emote,
+            "mute": self._mute,
+            "unmute": self._mute_no_more,
         }
 
     async def _help(self, words: list[str]) -> None:
@@ -173,6 +200,28 @@ class _Player:
     async def _bot(self, words: list[str]) -> Answer:
         return await self._table.add_bot(words[0] if words else "easy", _number(words[1:]))
 
+    async def _rematch(self, words: list[str]) -> None:
+        self.say(f"play again in room {await self._table.rematch()}")
+
+    async def _emote(self, words: list[str]) -> None:
+        if words:
+            await self._table.emote("_".join(words))
+        else:
+            self.say("emotes: " + " ".join(EMOTES))
+
+    async def _mute(self, words: list[str]) -> None:
+        self._muted |= {" ".join(words).casefold()} if words else set()
+        self.say("muted: " + (", ".join(sorted(self._muted)) or "nobody"))
+
+    async def _mute_no_more(self, words: list[str]) -> None:
+        self._muted.discard(" ".join(words).casefold())
+        await self._mute([])
+
+    def _mutes(self, said: h.ChatSaid | h.EmoteCame) -> bool:
+        """Whether the player does not want to hear this; nobody else is told."""
+        seat = "" if said.seat is None else str(said.seat)
+        return not self._muted.isdisjoint({said.name.casefold(), seat})
+
     def _say_offers(self, offers: tuple[Offer, ...]) -> None:
         self.say("your turn: " + " | ".join(map(offer_line, offers)))
 
@@ -194,6 +243,8 @@ def _told(happening: Happening) -> Iterator[str]:
             yield f"here: {seats}; watching: {watchers}"
         case h.ChatSaid(_, name, _, text):
             yield f"{name}: {text}"
+        case h.EmoteCame(name, _, emote):
+            yield f"{name} *{emote}*"
         case h.Paused(paused):
             yield "paused: the store does not answer" if paused else "going on"
         case h.ErrorCame(code, _, hint):
@@ -208,3 +259,10 @@ def _number(words: list[str]) -> int | None:
     if not words[0].isdecimal():
         raise RefusedError("bad_command", "a seat is a number")
     return int(words[0])
+
+
+def _needed(words: list[str]) -> int:
+    number = _number(words)
+    if number is None:
+        raise RefusedError("bad_command", "a number is missing")
+    return number

@@ -45,7 +45,9 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
     parser.add_argument("--game", default="five_towers", help="of a new room (five_towers)")
     parser.add_argument("--seats", type=int, help="of a new room (default: 2, or bots + 1)")
     parser.add_argument("--preset", help="named options of a new room")
-    parser.add_argument("--turn-seconds", type=int, help="a clock for a new room, 5 to 600")
+    parser.add_argument(
+        "--turn-seconds", type=int, help="a clock for a new room: 5 to 600, or 3600 to 1209600"
+    )
     parser.add_argument("--private", action="store_true", help="the new room is not listed")
     parser.add_argument(
         "--bots", default="", metavar="LEVELS", help="fill a new room with these and start"

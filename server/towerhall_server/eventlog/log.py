@@ -18,6 +18,8 @@ import asyncio
 from types import TracebackType
 from typing import Any, Final, Self
 
+import msgpack
+
 from towerhall_server.eventlog.answers import (
     Answer,
     Append,
@@ -77,6 +79,8 @@ __all__ = [
     "Stale",
 ]
 
+NO_LINE: Final = b"0-0"
+"""The id of what is no line of the room's chat."""
 PAGE: Final = 256
 """Entries per read: a whole game of Five Towers in one."""
 
@@ -201,6 +205,10 @@ class EventLog:
         call = run_call(SAY, (keys.log, keys.chat), room, CHAT, text, ttl_ms)
         name = await self._batch.call(call)
         return None if name is None else line_of(name, text)
+
+    def hint(self, room: str, text: bytes) -> None:
+        """Tell everybody in the room something that is not kept. It may be lost."""
+        self._publish(CHAT, msgpack.packb([room.encode(), NO_LINE, text]))
 
     async def said(self, room: str, count: int = 50) -> tuple[Line, ...]:
         """The last lines of the room's chat, oldest first."""

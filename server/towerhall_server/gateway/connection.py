@@ -12,14 +12,12 @@ from math import ceil
 from time import monotonic
 from typing import Any
 
-import msgspec
-
-from towerhall_protocol.codec import Limits as CodecLimits
 from towerhall_protocol.errors import CLOSES
 from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
 from towerhall_protocol.messages import (
     ClientChat,
     ClientCommand,
+    ClientEmote,
     ClientHello,
     ClientHistory,
     ClientPing,
@@ -30,16 +28,16 @@ from towerhall_protocol.messages import (
 from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.game import Seat
-from towerhall_server.gateway.limits import Counts, Limits
+from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.names import clean_chat
 from towerhall_server.gateway.outbox import Outbox
 from towerhall_server.gateway.session import HangUp, Session, Tell, error
 from towerhall_server.gateway.socket import RoomSocket
-from towerhall_server.gateway.tokens import TokenProblem, Tokens
-from towerhall_server.operators.bans import Bans
+from towerhall_server.gateway.tokens import TokenProblem
 from towerhall_server.room.actor import RoomActor
-from towerhall_server.room.chat import BACKLOG, message_of, say
-from towerhall_server.room.directory import Directory, PoisonedRoomError, is_code
+from towerhall_server.room.chat import BACKLOG, make_emote, message_of, say
+from towerhall_server.room.codes import is_code
+from towerhall_server.room.directory import PoisonedRoomError
 from towerhall_server.room.gate import may_enter
 from towerhall_server.room.history import page
 from towerhall_server.room.inbox import Command, Join, Resync
@@ -52,18 +50,6 @@ logger = logging.getLogger(__name__)
 NOBODY = Person("", "")
 MOST_ERRANDS = 4
 ORIGIN = re.compile(r"[A-Za-z0-9_-]{11}")
-
-
-class Hall(msgspec.Struct, frozen=True):
-    """What all connections of a server share."""
-
-    directory: Directory
-    tokens: Tokens
-    limits: Limits
-    codec: CodecLimits
-    sockets_of_identity: Counts
-    sockets_of_address: Counts
-    bans: Bans = msgspec.field(default_factory=Bans)
 
 
 class Connection:
@@ -130,6 +116,8 @@ class Connection:
                 self._begin(self._history(first, last))
             case ClientChat(text):
                 self._begin(self._chat(text))
+            case ClientEmote(name):
+                self._emote(name)
             case ClientPing(seq):
                 stamps = self._hall.directory.node.clock.stamps(shard_of(self._code))
                 self._tell(ServerPong(seq, stamps))
@@ -281,11 +269,17 @@ class Connection:
     async def _chat(self, text: str) -> None:
         clean = clean_chat(text)
         if self._actor is None:
-            return self._tell(error("hello_expected"))
-        if clean is None:
-            return self._tell(error("bad_chat"))
-        await say(self._hall.directory.node.log, self._code, self, clean)
-        return None
+            self._tell(error("hello_expected"))
+        elif clean is None:
+            self._tell(error("bad_chat"))
+        else:
+            await say(self._hall.directory.node.log, self._code, self, clean)
+
+    def _emote(self, name: str) -> None:
+        if self._actor is None:
+            self._tell(error("hello_expected"))
+        else:
+            make_emote(self._hall.directory.node.log, self._code, self, name)
 
     # The way out
 

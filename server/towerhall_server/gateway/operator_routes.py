@@ -21,7 +21,7 @@ from towerhall_protocol.commands import base64url
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.game import UnknownRulesError
-from towerhall_server.gateway.connection import Hall
+from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http import RefusedError, answer, read_body
 from towerhall_server.gateway.limits import Buckets, ip_key
 from towerhall_server.gateway.operator_requests import (
@@ -42,8 +42,9 @@ from towerhall_server.operators.happenings import identities, state_of
 from towerhall_server.operators.keys import Operators
 from towerhall_server.operators.store import Ban, OperatorStore, Person
 from towerhall_server.room import core
+from towerhall_server.room.codes import is_code
 from towerhall_server.room.core import Step
-from towerhall_server.room.directory import PoisonedRoomError, is_code
+from towerhall_server.room.directory import PoisonedRoomError
 from towerhall_server.room.follower import load
 from towerhall_server.room.gate import key_hash
 from towerhall_server.room.inbox import Order

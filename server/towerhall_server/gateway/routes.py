@@ -19,7 +19,8 @@ from towerhall_protocol.commands import base64url
 from towerhall_protocol.level import JSON, LEVEL, OLDEST_LEVEL, SUBPROTOCOLS
 from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.game import LEVELS, AnyGame, Rejected, option_fields, read_options
-from towerhall_server.gateway.connection import Connection, Hall
+from towerhall_server.gateway.connection import Connection
+from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http import RefusedError, answer, read_body, refusal
 from towerhall_server.gateway.limits import Buckets, ip_key
 from towerhall_server.gateway.names import clean_name
@@ -27,19 +28,18 @@ from towerhall_server.gateway.origins import Origins
 from towerhall_server.gateway.socket import socket_of
 from towerhall_server.gateway.tokens import Identity, TokenProblem, new_identity
 from towerhall_server.room.actor import RoomActor
+from towerhall_server.room.codes import is_code
 from towerhall_server.room.core import Plan
-from towerhall_server.room.directory import PoisonedRoomError, is_code
-from towerhall_server.room.events import Settings
+from towerhall_server.room.directory import PoisonedRoomError
 from towerhall_server.room.gate import key_hash, may_enter, opens
 from towerhall_server.room.record import RecordNotReadyError, record_of
 from towerhall_server.room.record_shape import key_hash_of
+from towerhall_server.room.seats import read_settings
 from towerhall_server.room.view import describe
 
 KEY_BYTES: Final = 12
 """96 bits: nobody guesses the key of a private room."""
 KEY_HEADER: Final = "towerhall-key"
-TURN_SECONDS: Final = range(5, 601)
-MOST_BOT_DELAY_MS: Final = 10_000
 LIST_SECONDS: Final = 0.5
 """A list of rooms is given out again for so long."""
 
@@ -217,11 +217,11 @@ class Routes:
         if seats not in rules.seats:
             span = f"seats is {rules.seats[0]} to {rules.seats[-1]}"
             raise RefusedError("bad_options", detail=span)
-        if wanted.turn_seconds and wanted.turn_seconds not in TURN_SECONDS:
-            raise RefusedError("bad_options", detail="turn_seconds is 0, or 5 to 600")
-        if not 0 <= wanted.bot_delay_ms <= MOST_BOT_DELAY_MS:
-            raise RefusedError("bad_options", detail="bot_delay_ms is 0 to 10000")
-        settings = Settings(wanted.turn_seconds, wanted.bot_delay_ms)
+        settings = read_settings(
+            {"turn_seconds": wanted.turn_seconds, "bot_delay_ms": wanted.bot_delay_ms}
+        )
+        if isinstance(settings, Rejected):
+            raise RefusedError(settings.code, **dict(settings.params))
         hashed = key_hash(key) if key else b""
         return Plan(rules, options, seats, settings, identity.id, hashed)
 

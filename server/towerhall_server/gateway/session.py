@@ -13,8 +13,10 @@ from towerhall_protocol.codec import CodecError, decode, decode_json
 from towerhall_protocol.codec import Limits as CodecLimits
 from towerhall_protocol.errors import hint
 from towerhall_protocol.messages import (
+    EMOTES,
     ClientChat,
     ClientCommand,
+    ClientEmote,
     ClientHello,
     ClientHistory,
     ClientMessage,
@@ -26,12 +28,14 @@ from towerhall_protocol.wire import read_client
 from towerhall_server.gateway.limits import Bucket, Limits
 
 MOST_UNANSWERED: Final = 8
+MOST_SHOWN: Final = 40
+"""So many characters of a stranger's word are repeated to them."""
 
 State = Literal["greeting", "inside", "over"]
 
 UNDERSTOOD: Final[Mapping[State, tuple[type[ClientMessage], ...]]] = {
     "greeting": (ClientHello,),
-    "inside": (ClientCommand, ClientHistory, ClientChat, ClientPing),
+    "inside": (ClientCommand, ClientHistory, ClientChat, ClientEmote, ClientPing),
     "over": (),
 }
 """What is understood when. A greeting leads inside; everything else stays where it is."""
@@ -89,6 +93,8 @@ class Session:
             wait_ms = self._bucket_of(message).take(now)
             if wait_ms:
                 return Tell(error("too_many", retry_ms=wait_ms))
+            if isinstance(message, ClientEmote) and message.emote not in EMOTES:
+                return Tell(error("bad_emote", name=message.emote[:MOST_SHOWN]))
         return message
 
     def wait_ms(self, now: float) -> int:
@@ -96,7 +102,7 @@ class Session:
         return self._commands.take(now)
 
     def _bucket_of(self, message: ClientMessage) -> Bucket:
-        if isinstance(message, ClientChat):
+        if isinstance(message, ClientChat | ClientEmote):
             return self._chats
         return self._histories if isinstance(message, ClientHistory) else self._commands
 

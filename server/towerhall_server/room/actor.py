@@ -130,7 +130,7 @@ class RoomActor:
 
     def look(self) -> None:
         """To be called now and then: the host may have gone."""
-        if self._absence.heir() is not None:
+        if self._absence.heir() is not None and not self._inbox.holds(HostAway):
             self.put(HostAway())
 
     def leave(self, viewer: Viewer) -> None:
@@ -204,9 +204,9 @@ class RoomActor:
     async def _command(self, item: Command) -> None:
         viewer, asked = item.viewer, item.asked
         known = NOTHING_KNOWN
-        if asked.body.get("command") in UNLOGGED:
-            known = await find_out(self._follower, self._absence, self._make_room, item)
         while True:
+            if asked.body.get("command") in UNLOGGED:
+                known = await find_out(self._follower, self._absence, self._make_room, item, known)
             room = self._follower.room
             seat = room.table.seat_of(viewer.person.id)
             cause = Cause(-1 if seat is None else seat, viewer.person.id, viewer.origin, asked.n)

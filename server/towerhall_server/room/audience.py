@@ -111,7 +111,11 @@ class Audience:
         moved = before is None or before.table is not after.table
         asked = () if before is not None and before.tag == after.tag else after.to_act()
         # Whoever is asked gets frame and offers in one write, unless seats change in between.
-        offers = {} if moved else {self._seated[s]: s for s in asked if s in self._seated}
+        offers = (
+            {}
+            if moved
+            else {self._seated[s]: s for s in asked if s in self._seated and after.is_played(s)}
+        )
         for name, old in self._views.items():
             new = view(after, name)
             prepared = frame_of(change, old, new)
@@ -123,13 +127,13 @@ class Audience:
                 else:
                     viewer.send(prepared)
         if moved:
-            self._host = after.table.host
             self._reseat(replica, change.commit.cause)
-            for seat in asked:
+            for seat in asked or _changed_players(before, after):
                 self.offer(after, change.seq, seat)
 
     def offer(self, room: Room, seq: int, seat: Seat) -> None:
-        """Tell a seat what it may do now, if somebody is there to be told."""
+        """Tell a seat what it may do now, if somebody is there to be told: nothing if a bot plays
+        for them."""
         viewer = self._seated.get(seat)
         if viewer is not None:
             viewer.send(_offers(room, seq, seat))
@@ -180,6 +184,10 @@ class Audience:
         """Seats may have changed hands. Of several windows of one person, on any nodes, the one
         that asked for the seat gets it."""
         room = replica.room
+        if room.table.host != self._host:
+            # Other nodes have to know whether the new one is here.
+            self._host = room.table.host
+            self._presence_changed()
         moved = [
             (viewer, seat)
             for viewer in self
@@ -271,7 +279,15 @@ class Audience:
 
 
 def _offers(room: Room, seq: int, seat: Seat) -> Prepared:
-    return Prepared(ServerOffers(seq, room.tag, room.rules.offers(room.game, seat)))
+    offers = room.rules.offers(room.game, seat) if room.is_played(seat) else ()
+    return Prepared(ServerOffers(seq, room.tag, offers))
+
+
+def _changed_players(before: Room | None, after: Room) -> tuple[Seat, ...]:
+    """Seats that are to act, and whose person has left them to a bot or has come back."""
+    if before is None or before.game is None:
+        return ()
+    return tuple(s for s in after.to_act() if before.is_played(s) != after.is_played(s))
 
 
 def _view_before(change: Change, after: Room) -> Document:

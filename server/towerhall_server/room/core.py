@@ -13,7 +13,7 @@ import msgspec
 from towerhall_protocol.fairness import commitment
 from towerhall_server.game import AnyGame, Rejected, Result, Seat
 from towerhall_server.room.commits import THE_ROOM, Cause, Commit
-from towerhall_server.room.during import DURING, STAND_IN, TIMEOUTS_TO_GO
+from towerhall_server.room.during import DURING, STAND_IN, TIMEOUTS_TO_GO, and_end
 from towerhall_server.room.events import (
     BotStoodIn,
     DealCancelled,
@@ -243,7 +243,11 @@ def timeout_step(room: Room) -> Step | Rejected:
     holder = room.table.seats[seat]
     first: tuple[RoomEvent, ...] = (TimedOut(seat),)
     if holder is not None and holder.timeouts + 1 >= TIMEOUTS_TO_GO:
-        first = (*first, BotStoodIn(seat, STAND_IN))
+        first = and_end(room.table, (*first, BotStoodIn(seat, STAND_IN)), room.secret)
+        after = happen(room, first, ())
+        if not after.playing:
+            # All others had wanted the end, and whom they waited for has gone.
+            return Step(Commit(Cause(seat), first), after)
     return stand_in_step(room, seat, first)
 
 

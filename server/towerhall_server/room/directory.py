@@ -7,7 +7,6 @@ store alone: its index of deadlines names those that want to act, once a second.
 import asyncio
 import logging
 import os
-import secrets
 from collections.abc import AsyncIterator, Callable
 from time import monotonic
 from typing import Final
@@ -24,6 +23,7 @@ from towerhall_server.game import UnknownRulesError
 from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import message_of
+from towerhall_server.room.codes import new_code
 from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Plan
 from towerhall_server.room.follower import TTL_MS, Follower, Node, load
@@ -34,9 +34,6 @@ from towerhall_server.room.view import summary
 
 logger = logging.getLogger(__name__)
 
-CODE_LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-"""Without I and O, which look like digits."""
-CODE_LENGTH: Final = 6
 SECRET_TTL_MS: Final = 400 * 24 * 3_600_000
 BEAT_SECONDS: Final = 1.0
 DRAIN_LOOK_SECONDS: Final = 0.05
@@ -55,14 +52,6 @@ NEIGHBOUR_SECONDS: Final = 10.0
 class PoisonedRoomError(Exception):
     """The log of a room cannot be replayed here, perhaps because a newer server wrote it. It is
     not tried again for a while. Other rooms are not affected, nor other nodes that can read it."""
-
-
-def new_code() -> str:
-    return "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
-
-
-def is_code(text: str) -> bool:
-    return len(text) == CODE_LENGTH and all(letter in CODE_LETTERS for letter in text)
 
 
 class Directory:

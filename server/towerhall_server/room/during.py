@@ -48,7 +48,7 @@ def _leave(room: Room, person: Person, body: Body, known: Known) -> Events:
     seat = seat_of(table, person)
     if _held(table, seat).stand_in:
         return Rejected("bot_plays", "P-58")
-    return _and_end(table, (BotStoodIn(seat, level),), room.secret)
+    return and_end(table, (BotStoodIn(seat, level),), room.secret)
 
 
 def _take_back(room: Room, person: Person, body: Body, known: Known) -> Events:
@@ -80,7 +80,7 @@ def _call_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
         away = seat in known.absent
     if not away:
         return Rejected("not_absent", "P-58", {"seat": seat})
-    return _and_end(table, (BotStoodIn(seat, STAND_IN),), room.secret)
+    return and_end(table, (BotStoodIn(seat, STAND_IN),), room.secret)
 
 
 def _resign(room: Room, person: Person, body: Body, known: Known) -> Events:
@@ -90,7 +90,7 @@ def _resign(room: Room, person: Person, body: Body, known: Known) -> Events:
     seat = seat_of(table, person)
     if _held(table, seat).resigned:
         return Rejected("resigned", "P-58")
-    return _and_end(table, (SeatResigned(seat, STAND_IN),), room.secret)
+    return and_end(table, (SeatResigned(seat, STAND_IN),), room.secret)
 
 
 def _want_end(room: Room, person: Person, body: Body, known: Known) -> Events:
@@ -103,7 +103,7 @@ def _want_end(room: Room, person: Person, body: Body, known: Known) -> Events:
     seat = seat_of(table, person)
     if _held(table, seat).stand_in:
         return Rejected("bot_plays", "P-58")
-    return _and_end(table, (EndWanted(seat, wanted),), room.secret)
+    return and_end(table, (EndWanted(seat, wanted),), room.secret)
 
 
 def _rematch(room: Room, person: Person, body: Body, known: Known) -> Events:
@@ -133,7 +133,7 @@ def _held(table: Table, seat: int) -> Holder:
     return holder
 
 
-def _and_end(table: Table, events: tuple[RoomEvent, ...], secret: bytes) -> tuple[RoomEvent, ...]:
+def and_end(table: Table, events: tuple[RoomEvent, ...], secret: bytes) -> tuple[RoomEvent, ...]:
     """The game ends without a result once all people who still play want that."""
     wanted = {event.seat: event.wanted for event in events if isinstance(event, EndWanted)}
     gone = {event.seat for event in events if isinstance(event, BotStoodIn | SeatResigned)}

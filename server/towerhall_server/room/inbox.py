@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from towerhall_protocol.messages import ClientCommand, Cursor, ServerChat
+from towerhall_protocol.messages import ClientCommand, Cursor, ServerMessage
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.room.core import Step
 from towerhall_server.room.state import Room
@@ -22,7 +22,7 @@ class Command(msgspec.Struct, frozen=True):
 class Join(msgspec.Struct, frozen=True):
     viewer: Viewer
     cursor: Cursor | None
-    lines: tuple[ServerChat, ...] = ()
+    lines: tuple[ServerMessage, ...] = ()
     """Of chat, to be shown after the welcome."""
 
 

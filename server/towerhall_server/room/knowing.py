@@ -8,7 +8,7 @@ from towerhall_server.room.absence import Absence
 from towerhall_server.room.core import Plan
 from towerhall_server.room.follower import Follower
 from towerhall_server.room.inbox import Command
-from towerhall_server.room.seats import NOTHING_KNOWN, Known
+from towerhall_server.room.seats import Known
 
 UNLOGGED: Final = frozenset({"call_bot", "rematch"})
 """Commands that are decided by more than the log."""
@@ -21,14 +21,15 @@ async def nobody_makes_rooms(plan: Plan) -> str:
 
 
 async def find_out(
-    follower: Follower, absence: Absence, make_room: MakeRoom, command: Command
+    follower: Follower, absence: Absence, make_room: MakeRoom, command: Command, known: Known
 ) -> Known:
-    """All of it that this command needs."""
+    """All of it that this command needs in the room as it is now. To be asked again when the room
+    has changed; a room that was made for it before is not made twice."""
     table, asker = follower.room.table, command.viewer.person.id
     if command.asked.body["command"] == "call_bot":
         return Known(absent=absence.seats())
     may_be_made = table.status == "over" and not table.rematch and not command.asked.dry
-    if not may_be_made or table.seat_of(asker) is None:
-        return NOTHING_KNOWN
+    if known.rematch or not may_be_made or table.seat_of(asker) is None:
+        return known
     plan = core.rematch_plan(follower.room, asker)
     return Known(rematch=await follower.insist(lambda: make_room(plan)))

@@ -10,8 +10,9 @@ from typing import Final, Literal
 import msgspec
 
 from towerhall_protocol.codec import FROM_CLIENT, encode
-from towerhall_server.game import AnyGame, Rejected, Seat, rules_of
+from towerhall_server.game import LEVELS, AnyGame, Rejected, Seat, rules_of
 from towerhall_server.room import core
+from towerhall_server.room.codes import is_code
 from towerhall_server.room.commits import Cause, Commit
 from towerhall_server.room.core import Errand, Plan, Step
 from towerhall_server.room.events import (
@@ -51,6 +52,10 @@ def decide_first(games: Mapping[str, AnyGame], secret: bytes, commit: Commit) ->
     rules = rules_of(games, created.game, created.version)
     if created.seats not in rules.seats:
         raise UndecidedError(f"{created.game} is not for {created.seats} players")
+    if not {len(created.reserved), len(created.bots)} <= {0, created.seats}:
+        raise UndecidedError("seats are taken or kept that are not there")
+    if not set(created.bots) <= {"", *LEVELS}:
+        raise UndecidedError("bots sit there that do not exist")
     options = msgspec.convert(created.options, rules.options_type)
     plan = Plan(
         rules=rules,
@@ -102,6 +107,8 @@ def _by_person(room: Room, commit: Commit) -> Step:
     person = Person(cause.identity, names[0] if names else "")
     # Who was away, and which room was made, no log tells.
     made = [event.code for event in commit.room if isinstance(event, RematchMade)]
+    if not all(map(is_code, made)):
+        raise UndecidedError("no room has such a code")
     known = Known(absent=range(len(room.table.seats)), rematch=made[0] if made else "")
     return _accepted(core.step(room, person, cause, body, room.tag, known))
 

@@ -51,6 +51,11 @@ class Room(msgspec.Struct, frozen=True):
     def to_act(self) -> tuple[Seat, ...]:
         return self.rules.to_act(self.game) if self.playing else ()
 
+    def is_played(self, seat: Seat) -> bool:
+        """Whether the person who holds a seat plays it, and no bot for them."""
+        holder = self.table.seats[seat]
+        return holder is not None and not holder.stand_in
+
 
 def create(rules: AnyGame, secret: bytes, event: RoomCreated) -> Room:
     """The room after its first event."""

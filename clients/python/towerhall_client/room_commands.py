@@ -1,0 +1,102 @@
+"""What a client can ask of a room itself: seats before the game, coming and going during it.
+
+Whoever has a way to send commands and to hear of their fate inherits these.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from towerhall_client.errors import RefusedError
+from towerhall_protocol import commands
+from towerhall_protocol.document import Document
+from towerhall_protocol.messages import ClientCommand
+from towerhall_protocol.replay import Replay
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A command was done in that commit; a dry run (`seq` 0) would have this effect."""
+
+    n: int
+    seq: int = 0
+    effect: Document = {}
+
+
+class RoomCommands(ABC):
+    """Commands to a room. Each returns when it is done; `RefusedError` if it is not allowed."""
+
+    replay: Replay
+    """Everything that is known: `online`, `watchers`, `paused`, `view_at` and more."""
+
+    @abstractmethod
+    async def _ask(self, make: Callable[[], ClientCommand]) -> Answer:
+        """Make a command as soon as one may be sent, send it, and wait for its answer."""
+
+    async def _room_command(self, body: commands.Body) -> Answer:
+        return await self._ask(lambda: self.replay.command(body))
+
+    async def sit(self, seat: int | None = None) -> Answer:
+        """Take a seat: that one, or the lowest that is free."""
+        return await self._ask(lambda: self.replay.sit(seat))
+
+    async def stand(self) -> Answer:
+        return await self._room_command(commands.stand())
+
+    async def ready(self, *, is_ready: bool = True) -> Answer:
+        return await self._ask(lambda: self.replay.ready(is_ready=is_ready))
+
+    async def start(self) -> Answer:
+        return await self._room_command(commands.start())
+
+    async def add_bot(self, level: str, seat: int | None = None) -> Answer:
+        return await self._room_command(commands.add_bot(level, seat))
+
+    async def remove_bot(self, seat: int) -> Answer:
+        return await self._room_command(commands.remove_bot(seat))
+
+    async def kick(self, seat: int) -> Answer:
+        """Send the person in that seat away for good; hosts only."""
+        return await self._room_command(commands.kick(seat))
+
+    async def set_options(
+        self,
+        options: Mapping[str, object] | None = None,
+        *,
+        turn_seconds: int | None = None,
+        bot_delay_ms: int | None = None,
+    ) -> Answer:
+        """Change what is given; everybody has to be ready again. Hosts only."""
+        body = commands.set_options(options, turn_seconds=turn_seconds, bot_delay_ms=bot_delay_ms)
+        return await self._room_command(body)
+
+    async def leave(self, level: str | None = None) -> Answer:
+        """Let a bot play for this seat until it is taken back."""
+        return await self._room_command(commands.leave(level))
+
+    async def take_back(self) -> Answer:
+        return await self._room_command(commands.take_back())
+
+    async def call_bot(self, seat: int) -> Answer:
+        """Let a bot play for somebody who is absent."""
+        return await self._room_command(commands.call_bot(seat))
+
+    async def resign(self) -> Answer:
+        """Lose the game, for good."""
+        return await self._room_command(commands.resign())
+
+    async def want_end(self, *, wanted: bool = True) -> Answer:
+        """Agree to end the game without a result, or not to any more."""
+        return await self._room_command(commands.want_end(wanted=wanted))
+
+    async def rematch(self) -> str:
+        """The code of a room in which the same people can play again, whoever asked for it."""
+        try:
+            await self._room_command(commands.rematch())
+        except RefusedError as error:
+            if error.code != "rematch_made":
+                raise
+            return str(error.params["room"])
+        # The frame that answered it is in the view by now, and names the room.
+        room = self.replay.view["room"]
+        return str(room["rematch"]) if isinstance(room, dict) else ""
