@@ -104,7 +104,7 @@ def test_a_refusal_leaves_no_trace(rules: AnyGame, data: st.DataObject) -> None:
 def test_histories_come_to_every_status_every_event_and_most_refusals() -> None:
     """Else the two laws above would prove little."""
     seen: set[str] = set()
-    for pure in (lived(DICE_DUEL, seed, 80) for seed in range(120)):
+    for pure in (lived(DICE_DUEL, seed, 80) for seed in range(200)):
         seen.update(room.table.status for room in pure.rooms)
         seen.update(answer.code for _, answer in pure.answers if isinstance(answer, Rejected))
         for entry in pure.entries:

@@ -159,13 +159,13 @@ def play(
     result = room.rules.result(after.game)
     ends: tuple[RoomEvent, ...] = ()
     if result is not None:
-        places = _with_resigned(result, after.table)
-        ends = (GameOver(result.scores, places), SecretRevealed(room.secret))
+        ranks = places(result, after.table)
+        ends = (GameOver(result.scores, ranks), SecretRevealed(room.secret))
         after = end(after, ends)
     return Step(Commit(cause, first, events, ends, dict(body)), after)
 
 
-def _with_resigned(result: Result, table: Table) -> tuple[int, ...]:
+def places(result: Result, table: Table) -> tuple[int, ...]:
     """Whoever resigned comes after all others, whatever the bot in their seat has achieved."""
     gone = [holder is not None and holder.resigned for holder in table.seats]
     if not any(gone):
