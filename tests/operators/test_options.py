@@ -91,7 +91,7 @@ def test_what_cannot_be_meant_is_refused(
         ("http://127.0.0.1:8080/hook", ""),
         ("http://localhost/hook", ""),
         ("http://[::1]:8080/hook", ""),
-        ("http://lobby:8080/hook", "10.0.0.0/8"),
+        ("http://lobby.example:8080/hook", "10.0.0.0/8"),
     ],
 )
 def test_plain_http_is_for_this_machine_and_for_listed_networks(
