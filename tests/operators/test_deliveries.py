@@ -162,6 +162,19 @@ async def test_a_hook_that_is_down_holds_nobody_up_and_hears_all_of_it_later(
     assert "hook" not in complaints[0].message
 
 
+async def test_new_moves_do_not_hurry_an_attempt_that_waits(url: str, hook: Receiver) -> None:
+    hook.answer = lambda _: status(500)
+    patient = type(QUICK)(first=60.0, lease=2.0, sweep=0.2)
+    async with operating_node(url, "one", hook.url, patient) as one:
+        actor = await one.new_room()
+        await begin(actor)
+        await hook.until(lambda: hook.got)
+        for _ in range(5):
+            await move(actor)
+            await asyncio.sleep(0.05)
+        assert len(hook.got) == 1
+
+
 async def test_a_hook_that_hangs_delays_only_its_own_room(
     one: OperatingNode, hook: Receiver
 ) -> None:
