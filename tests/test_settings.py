@@ -73,6 +73,15 @@ def test_everything_can_be_set() -> None:
         "keep_days": ("0", 0),
         "workers": ("4", 4),
         "drain_seconds": ("2.5", 2.5),
+        "operator_keys": (
+            f"acme:{KEY} acme:{OTHER_KEY}",
+            (("acme", KEY.encode()), ("acme", OTHER_KEY.encode())),
+        ),
+        "join_minutes": ("10", 10),
+        "webhooks": ("acme:https://acme.example/hook", (("acme", "https://acme.example/hook"),)),
+        "webhook_secrets": (f"acme:{OTHER_KEY}", (("acme", OTHER_KEY.encode()),)),
+        "webhook_networks": ("10.0.0.0/8", ("10.0.0.0/8",)),
+        "embedders": ("https://a.example", ("https://a.example",)),
         "log_format": ("json", "json"),
         "log_level": ("debug", "debug"),
         "metrics_port": ("9100", 9100),
@@ -91,6 +100,7 @@ def test_everything_can_be_set() -> None:
         "limit_rooms_per_ip": ("2/h", Rate(2 / 3600, 2)),
         "limit_guests_per_ip": ("1/s", Rate(1, 1)),
         "limit_questions_per_identity": ("2/s", Rate(2, 2)),
+        "limit_operator_requests": ("2/s", Rate(2, 2)),
     }
     assert examples.keys() == READERS.keys()
     as_variables = {f"TOWERHALL_{name.upper()}": text for name, (text, _) in examples.items()}
@@ -119,8 +129,8 @@ def test_everything_can_be_set() -> None:
         ("log_format", "xml", "none of text, json"),
         ("log_level", "loud", "none of debug, info, warning, error"),
         ("origins", "https://a.example/", "without a path"),
-        ("trusted_proxies", "caddy", "list those of your proxies"),
-        ("trusted_proxies", "*", "list those of your proxies"),
+        ("trusted_proxies", "caddy", "list those that you mean"),
+        ("trusted_proxies", "*", "list those that you mean"),
         ("trusted_proxies", "0.0.0.0/0", "would believe everybody"),
         ("trusted_proxies", "::/0", "would believe everybody"),
         ("redis_url", "store.example:6379", "like redis://localhost"),

@@ -31,6 +31,7 @@ CLOSES: Mapping[str, Close] = {
     "unauthorized": Close(4401, False, "the token is missing, wrong or too old: get a new one"),
     "forbidden": Close(4403, False, "this identity may not be here"),
     "room_gone": Close(4404, False, "there is no such room (or its key is wrong)"),
+    "banned": Close(4405, False, "this identity is banned from the service"),
     "hello_late": Close(4408, True, "no hello in time"),
     "replaced": Close(4409, False, "another connection of the same person took the seat over"),
     "level_too_old": Close(4410, False, "this client is too old for the server"),
@@ -51,8 +52,9 @@ HINTS: Mapping[str, str] = {
     "hello_expected": "the first message is hello, and there is only one",
     "hello_late": "send hello within {seconds} s",
     "level_too_old": "the server speaks level {oldest} to {newest}: update this client",
-    "unauthorized": "get a token by POST /v1/guests and send it in hello: {detail}",
+    "unauthorized": "say who you are, by a token of POST /v1/guests or an operator's key: {detail}",
     "forbidden": "this is not allowed here",
+    "banned": "this identity is banned from the service; ask whoever runs the lobby",
     "foreign_origin": "this page may not connect; the operator lists the origins that may",
     "room_gone": "there is no such room, or its key is wrong",
     "replaced": "the seat is being played from another window or device",
@@ -103,6 +105,8 @@ HINTS: Mapping[str, str] = {
     "unknown_game": "there is no game {name}; GET /v1/games lists them",
     "link_gone": "this link has been used, or is too old; make another one",
     "record_not_ready": "the record is there when the game is over",
+    "key_reused": "another request came with this idempotency key; take a new key for a new one",
+    "in_progress": "the first request with this key is being answered; again in {retry_ms} ms",
     "draining": "this server is about to stop; ask again, another one will answer",
 }
 

@@ -21,6 +21,7 @@ import msgspec
 import uvicorn
 from redis.exceptions import RedisError
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from towerhall_protocol.codec import FROM_CLIENT
@@ -29,10 +30,12 @@ from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.store import UnfitStoreError, check_store, connect
 from towerhall_server.eventlog.wakes import listen
 from towerhall_server.game import discover
+from towerhall_server.gateway.cors import Cors
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http import error_handlers
 from towerhall_server.gateway.limits import Counts
 from towerhall_server.gateway.lobby_routes import LobbyRoutes
+from towerhall_server.gateway.operator_routes import OperatorRoutes
 from towerhall_server.gateway.origins import Origins
 from towerhall_server.gateway.page import page_routes
 from towerhall_server.gateway.socket import RoomSocket
@@ -40,6 +43,11 @@ from towerhall_server.gateway.tokens import Tokens
 from towerhall_server.lobby.board import Board
 from towerhall_server.lobby.quickplay import Quickplay
 from towerhall_server.lobby.store import LobbyStore
+from towerhall_server.operators.deliveries import Deliveries, Pace
+from towerhall_server.operators.keys import Operators
+from towerhall_server.operators.options import frame_ancestors
+from towerhall_server.operators.sender import Sender
+from towerhall_server.operators.store import OperatorStore
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.directory import GO_WITHIN_MS, Directory
 from towerhall_server.room.follower import Node
@@ -60,6 +68,7 @@ Where a server has a store of its own there is nobody else to send people to."""
 GC_THRESHOLDS: Final = (50_000, 20, 1_000)
 """Nearly all that a move leaves behind is freed by counting. Looking for cycles as often as Python
 does by default cost 17 % of the CPU, and never looking cost no less than this."""
+PACE: Final = Pace()
 ENGINE_RETRY_SECONDS: Final = 1.0
 HANDLED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -86,7 +95,18 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         await checker.aclose()
     name = secrets.token_hex(4)
     async with EventLog(store_url, name) as log:
-        node = Node(name, log, ServiceClock(), discover(), settings.keep_days)
+        operator_store = OperatorStore(log)
+        deliveries = Deliveries(
+            operator_store, settings.hooks, Sender(settings.webhook_networks), PACE
+        )
+        node = Node(
+            name,
+            log,
+            ServiceClock(),
+            discover(),
+            settings.keep_days,
+            heard=deliveries.heard,
+        )
         directory = Directory(node)
         await directory.beat_once()
         hall = Hall(
@@ -98,11 +118,29 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             Counts(settings.limits.sockets_per_ip),
             LobbyStore(log),
         )
+        await hall.bans.read(operator_store)
         board = Board(log)
         quickplay = Quickplay(directory, hall.store)
         routes = LobbyRoutes(hall, Origins(settings.origins), board, quickplay)
-        table = [*routes.table(), *page_routes()]
-        app = Starlette(routes=table, exception_handlers=error_handlers())
+        for_operators = OperatorRoutes(
+            hall,
+            Operators(settings.operator_keys),
+            operator_store,
+            await operator_store.secret(secrets.token_bytes(32)),
+            60 * settings.join_minutes,
+            deliveries.add,
+            lambda: routes.draining,
+        )
+        table = [
+            *for_operators.table(),
+            *routes.table(),
+            *page_routes(frame_ancestors(settings.embedders)),
+        ]
+        app = Starlette(
+            routes=table,
+            middleware=[Middleware(Cors, settings.origins)],
+            exception_handlers=error_handlers(),
+        )
         # An address with a slash too many is an unknown one, and is told so with its code.
         app.router.redirect_slashes = False
         tasks = (
@@ -112,6 +150,8 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             ),
             asyncio.create_task(board.run(), name="board"),
             asyncio.create_task(watch_lag(node.meters.lag_seconds), name="lag"),
+            asyncio.create_task(hall.bans.follow(operator_store), name="bans"),
+            asyncio.create_task(deliveries.run(node), name="webhooks"),
         )
         try:
             # Around everything, or answers to faults would not be counted.

@@ -17,6 +17,8 @@ from towerhall_server import setting_texts as read
 from towerhall_server.gateway.limits import Limits, Rate
 from towerhall_server.gateway.token_keys import NEW_KEY, UnusableKey, kept_keys
 from towerhall_server.logs import FORMS
+from towerhall_server.operators import options
+from towerhall_server.operators.keys import Webhook
 from towerhall_server.setting_texts import safe_url
 from towerhall_server.telemetry import private
 
@@ -57,7 +59,25 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     metrics_host: str = "127.0.0.1"
     metrics_token: str = ""
     """Whoever asks for metrics has to have it. Secret."""
+    operator_keys: tuple[tuple[str, bytes], ...] = ()
+    """Names of operators of other lobbies, and their keys; several of one name. Secret."""
+    join_minutes: int = 24 * 60
+    """So long a token holds that an operator gets for somebody."""
+    webhooks: tuple[tuple[str, str], ...] = ()
+    """Names of operators, and where they are told of their rooms. Not shown."""
+    webhook_secrets: tuple[tuple[str, bytes], ...] = ()
+    """What signs that; several of one name. Secret."""
+    webhook_networks: tuple[str, ...] = ()
+    """Private networks in which webhooks may be."""
+    embedders: tuple[str, ...] = ()
+    """Origins of pages that may show the page inside themselves."""
     limits: Limits = Limits()
+
+    @property
+    def hooks(self) -> Mapping[str, Webhook]:
+        """Where each operator is told of their rooms, if they want to be."""
+        secrets, networks = self.webhook_secrets, self.webhook_networks
+        return options.hooks_of(self.operator_keys, self.webhooks, secrets, networks)
 
     @property
     def is_embedded(self) -> bool:
@@ -66,7 +86,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         shown = msgspec.structs.asdict(self)
-        shown["token_keys"] = f"({len(self.token_keys)}, not shown)"
+        for secret in ("token_keys", "operator_keys", "webhooks", "webhook_secrets"):
+            shown[secret] = f"({len(shown[secret])}, not shown)"
         shown["redis_url"] = safe_url(self.redis_url)
         shown["metrics_token"] = "(not shown)" if self.metrics_token else ""
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
@@ -97,6 +118,10 @@ def read_settings(
         chosen["token_keys"] = _default_keys(chosen)
     settings = Settings(**chosen, limits=Limits(**limits))
     _check_metrics(settings)
+    try:
+        settings.hooks  # noqa: B018 - complains about what does not belong together
+    except ValueError as error:
+        raise SettingsError(f"{PREFIX}WEBHOOKS cannot be used: {error}") from None
     return settings
 
 
@@ -186,6 +211,12 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "keep_days": read.whole(0, 36_500),
     "workers": read.whole(1, 64),
     "drain_seconds": read.seconds(0),
+    "operator_keys": options.read_secret_pairs,
+    "join_minutes": read.whole(1, 525_600),
+    "webhooks": options.read_webhooks,
+    "webhook_secrets": options.read_secret_pairs,
+    "webhook_networks": read.networks,
+    "embedders": options.read_embedders,
     "log_format": read.one_of(*FORMS),
     "log_level": read.one_of("debug", "info", "warning", "error"),
     "metrics_port": read.whole(0, 65_535),

@@ -413,7 +413,7 @@ def test_the_page_may_run_nothing_but_its_own_script(shared: ServerProcess) -> N
         assert answer.status == 200
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy
-        assert "frame-ancestors 'none'" in policy
+        assert "frame-ancestors 'self'" in policy
         assert "unsafe" not in policy
         assert answer.headers["x-content-type-options"] == "nosniff"
 

@@ -54,6 +54,14 @@ def test_a_token_names_whom_it_was_issued_for() -> None:
     assert tokens().read(tokens().issue(ANN)) == ANN
 
 
+def test_a_token_may_hold_for_a_shorter_time() -> None:
+    token = tokens().issue(ANN, 600)
+    assert tokens(at=START + 600).read(token) == ANN
+    assert code(tokens(at=START + 601).read(token)) == "expired"
+    longer = tokens().issue(ANN, 1000 * DAYS * DAY)
+    assert code(tokens(at=START + DAYS * DAY + 1).read(longer)) == "expired"
+
+
 @given(st.text().map(clean_name))
 def test_every_clean_name_fits_into_a_token_and_comes_back(name: str | None) -> None:
     if name is not None:
@@ -112,7 +120,9 @@ def test_what_the_same_key_signed_for_another_purpose_is_no_token() -> None:
     "payload",
     [
         b'["AAECAwQFBgc"]',
-        b'["AAECAwQFBgc","Ann",1]',
+        b'["AAECAwQFBgc","Ann",-1]',
+        b'["AAECAwQFBgc","Ann","1"]',
+        b'["AAECAwQFBgc","Ann",1,1]',
         b'["AAECAwQFBgc",""]',
         b'["AAECAwQFBgc",7]',
         b'["AAECAwQFBg","Ann"]',

@@ -158,6 +158,7 @@ class Connection:
             self._actor.leave(self)
         if self.person is not NOBODY:
             self._hall.sockets_of_identity.leave(self.person.id)
+            self._hall.bans.leave(self.person.id, self)
         self._hall.sockets_of_address.leave(self._address)
         self._outbox.close()
 
@@ -192,8 +193,11 @@ class Connection:
         identity = self._hall.tokens.read(greeting.token)
         if isinstance(identity, TokenProblem):
             return self._fail("unauthorized", error("unauthorized", detail=identity.detail))
+        if identity.id in self._hall.bans:
+            return self.shut_out()
         if not self._hall.sockets_of_identity.enter(identity.id):
             return self._fail("busy", error("busy", retry_ms=10_000))
+        self._hall.bans.enter(identity.id, self)
         self.person = Person(identity.id, identity.name)
         self.origin = greeting.origin
         if self._hall.directory.is_cut:
@@ -228,6 +232,10 @@ class Connection:
     def _fail(self, reason: str, message: ServerMessage) -> None:
         self._tell(message)
         self.close(reason)
+
+    def shut_out(self) -> None:
+        """This person is banned, perhaps since just now."""
+        self._fail("banned", error("banned"))
 
     def _hello_late(self) -> None:
         self._hello_timer = None

@@ -6,6 +6,7 @@ from towerhall_protocol.codec import Limits as CodecLimits
 from towerhall_server.gateway.limits import Counts, Limits
 from towerhall_server.gateway.tokens import Tokens
 from towerhall_server.lobby.store import LobbyStore
+from towerhall_server.operators.bans import Bans
 from towerhall_server.room.directory import Directory
 from towerhall_server.telemetry.meters import Levels, Meters
 
@@ -20,6 +21,7 @@ class Hall(msgspec.Struct, frozen=True):
     sockets_of_identity: Counts
     sockets_of_address: Counts
     store: LobbyStore
+    bans: Bans = msgspec.field(default_factory=Bans)
 
     @property
     def meters(self) -> Meters:

@@ -52,6 +52,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     guests_per_ip: Rate = Rate(30 / 60, 30)
     questions_per_identity: Rate = Rate(5, 30)
     """For quickplay, for one's own rooms, and for links."""
+    operator_requests: Rate = Rate(20, 100)
+    """Of one operator; as many with wrong keys from one address."""
 
 
 class Bucket:

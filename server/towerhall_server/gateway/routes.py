@@ -268,6 +268,8 @@ class Routes:
         identity = self._hall.tokens.read(token.strip())
         if isinstance(identity, TokenProblem):
             raise RefusedError("unauthorized", detail=identity.detail)
+        if identity.id in self._hall.bans:
+            raise RefusedError("banned")
         return identity
 
     async def _take(self, **whose: str) -> None:

@@ -28,6 +28,7 @@ SHAPE: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}")
 
 Id = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9_-]{11}\Z")]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
+Seconds = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -37,6 +38,13 @@ class Identity(msgspec.Struct, frozen=True):
     """8 random bytes as base64url: 11 characters."""
     name: str
     """As `names.clean_name` gave it."""
+
+
+class _Payload(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    id: Id
+    name: Name
+    seconds: Seconds = 0
+    """How long the token holds at most; 0: as long as any."""
 
 
 class TokenProblem(msgspec.Struct, frozen=True):
@@ -98,9 +106,10 @@ class Tokens:
         self._clock = clock
         self._signer = _Signer(keys, clock)
 
-    def issue(self, identity: Identity) -> str:
-        """A token for this identity, valid from now on."""
-        payload = base64_encode(msgspec.json.encode((identity.id, identity.name)))
+    def issue(self, identity: Identity, seconds: int = 0) -> str:
+        """A token for this identity, valid from now on, for so long if that is given."""
+        limit = (seconds,) if seconds else ()
+        payload = base64_encode(msgspec.json.encode((identity.id, identity.name, *limit)))
         token = self._signer.sign(payload).decode()
         if len(token) > TOKEN_BYTES_MAX:
             raise ValueError("this name is too long for a token; clean names are short enough")
@@ -125,10 +134,12 @@ class Tokens:
         if age < -CLOCK_SKEW_SECONDS:
             return FROM_THE_FUTURE
         try:
-            parts = msgspec.json.decode(base64_decode(payload), type=tuple[Id, Name])
+            found = msgspec.json.decode(base64_decode(payload), type=_Payload)
         except (BadData, msgspec.MsgspecError):
             return MALFORMED
-        return Identity(*parts)
+        if found.seconds and age > found.seconds:
+            return EXPIRED
+        return Identity(found.id, found.name)
 
 
 def _is_canonical(signature: str) -> bool:

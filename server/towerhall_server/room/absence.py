@@ -36,6 +36,9 @@ class Absence:
         """
         follower, now = self._follower, monotonic()
         table = follower.room.table
+        if not table.host:
+            # A room that was made without a host is to have none.
+            return None
         is_new = table.host != self._host
         if table.status != "waiting" or is_new or follower.audience.has_host:
             self._host, self._host_at = table.host, now

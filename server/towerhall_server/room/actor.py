@@ -50,10 +50,12 @@ from towerhall_server.room.inbox import (
     Item,
     Join,
     News,
+    Order,
     Resync,
     TimeIsUp,
 )
 from towerhall_server.room.knowing import UNLOGGED, MakeRoom, find_out
+from towerhall_server.room.orders import obey
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import NOTHING_KNOWN
 from towerhall_server.room.state import Done, Overtaken, look_up
@@ -190,6 +192,9 @@ class RoomActor:
                     self._alarm.others_appended()
             case HostAway():
                 await self._pass_host()
+            case Order():
+                await obey(item, self._follower, self._commit)
+                self._alarm.set()
             case TimeIsUp():
                 await self._act()
 

@@ -60,6 +60,7 @@ class Plan(msgspec.Struct, frozen=True):
     bots: tuple[str, ...] = ()
     quick: bool = False
     previous: str = ""
+    operator: str = ""
 
 
 def found(plan: Plan, code: str, uid: bytes, secret: bytes) -> Step:
@@ -79,6 +80,7 @@ def found(plan: Plan, code: str, uid: bytes, secret: bytes) -> Step:
         bots=plan.bots,
         quick=plan.quick,
         previous=plan.previous,
+        operator=plan.operator,
     )
     return Step(Commit(THE_ROOM, (created,)), create(plan.rules, secret, created))
 
@@ -202,6 +204,9 @@ def due(room: Room) -> Due:
     if table.status == "waiting":
         if any(holder is not None and not holder.is_bot for holder in table.seats):
             return Due("close", IDLE_MS, "commit")
+        if table.operator:
+            # Another lobby sends people here in its own time, and is told if nobody came.
+            return Due("close", IDLE_MS, "commit")
         # A cancelled deal was a use of the secret, which is then revealed before the end.
         return Due("close" if table.deal else "remove", EMPTY_MS, "commit")
     return Due("remove", KEPT_MS, "commit")
@@ -279,6 +284,7 @@ def rematch_plan(room: Room, host: str) -> Plan:
         reserved=tuple(holder.identity if holder else "" for holder in holders),
         bots=tuple(holder.level if holder else "" for holder in holders),
         previous=table.code,
+        operator=table.operator,
     )
 
 

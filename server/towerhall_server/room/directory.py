@@ -261,6 +261,7 @@ class Directory:
         entry = Entry(answer.seq, commit_id, chain, blob, answer.stamps)
         replica = Replica(self._node.games, secret)
         replica.load((entry,))
+        self._node.heard(None, replica.room)
         return self._start(code, replica, appended_last=True)
 
     async def _make(self, plan: Plan) -> str:

@@ -49,6 +49,8 @@ class RoomCreated(_Event, frozen=True):
     """Whether it starts by itself as soon as all seats are taken and ready."""
     previous: str = ""
     """The code of the room whose people play again here."""
+    operator: str = ""
+    """Whose lobby the room belongs to; nothing: to nobody's."""
 
 
 class PersonSat(_Event, frozen=True):

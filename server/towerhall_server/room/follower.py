@@ -67,6 +67,10 @@ class UnreadableLogError(RoomGoneError):
     reason = "server_fault"
 
 
+def nobody_listens(before: Room | None, after: Room) -> None:
+    """Most rooms are nobody's but their players' business."""
+
+
 class Node(msgspec.Struct, frozen=True):
     """What all rooms of a server have in common."""
 
@@ -77,6 +81,8 @@ class Node(msgspec.Struct, frozen=True):
     keep_days: int = 30
     commit_ids: CommitIds = msgspec.field(default_factory=CommitIds)
     meters: Meters = msgspec.field(default_factory=Meters)
+    heard: Callable[[Room | None, Room], None] = nobody_listens
+    """Told of every commit that this node has appended: the room before it and after it."""
 
 
 async def load(node: Node, code: str) -> Replica | None:
@@ -172,6 +178,7 @@ class Follower:
             self.replica.take(entry, after)
             self._ahead = (after, ahead)
             self.sure_at = monotonic()
+            self._node.heard(room, after)
             self._show(Change(room, after, step.commit, seq, short))
         else:
             meters.answers[type(answer).__name__.lower()] += 1

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from time import monotonic
 from typing import TypeAlias
 
@@ -9,6 +10,8 @@ import msgspec
 
 from towerhall_protocol.messages import ClientCommand, Cursor, ServerMessage
 from towerhall_server.eventlog.entry import Entry
+from towerhall_server.room.core import Step
+from towerhall_server.room.state import Room
 from towerhall_server.room.viewer import Viewer
 
 
@@ -46,11 +49,18 @@ class HostAway(msgspec.Struct, frozen=True):
     """The host may have been away for too long."""
 
 
+class Order(msgspec.Struct, frozen=True):
+    """Whoever runs the service wants something done; `decide` says what, or that it is done."""
+
+    decide: Callable[[Room], Step | None]
+    done: asyncio.Future[None]
+
+
 class TimeIsUp(msgspec.Struct, frozen=True):
     """What the room wanted to do by itself may be due."""
 
 
-Item: TypeAlias = Command | Join | Resync | News | Doubt | HostAway | TimeIsUp
+Item: TypeAlias = Command | Join | Resync | News | Doubt | HostAway | Order | TimeIsUp
 
 
 class Inbox:

@@ -68,6 +68,7 @@ def decide_first(games: Mapping[str, AnyGame], secret: bytes, commit: Commit) ->
         bots=created.bots,
         quick=created.quick,
         previous=created.previous,
+        operator=created.operator,
     )
     return Again(core.found(plan, created.code, created.uid, secret), "room")
 

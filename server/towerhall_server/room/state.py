@@ -74,6 +74,7 @@ def create(rules: AnyGame, secret: bytes, event: RoomCreated) -> Room:
         reserved=event.reserved,
         quick=event.quick,
         previous=event.previous,
+        operator=event.operator,
     )
     return Room(rules=rules, secret=secret, table=table)
 

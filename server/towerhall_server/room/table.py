@@ -90,6 +90,7 @@ class Table(msgspec.Struct, frozen=True, dict=True):
     kicked: tuple[str, ...] = ()
     quick: bool = False
     previous: str = ""
+    operator: str = ""
     rematch: str = ""
 
     @property

@@ -1,0 +1,156 @@
+"""What operators may ask for, and what of it makes sense. Nothing is done here."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final
+
+import msgspec
+
+from towerhall_server.game import LEVELS, AnyGame, Rejected, read_options
+from towerhall_server.gateway.http import RefusedError
+from towerhall_server.gateway.names import clean_name
+from towerhall_server.gateway.tokens import Identity
+from towerhall_server.operators.keys import MOST_EXTERNAL, identity_of
+from towerhall_server.room.core import Plan
+from towerhall_server.room.seats import read_settings
+
+CLOSED: Final = "closed_by_operator"
+REASON: Final = re.compile(r"[a-z0-9_]{1,40}")
+OWN_REASONS: Final = frozenset({"abandoned", "agreed"})
+"""Those of rooms that end by themselves."""
+ID: Final = re.compile(r"[A-Za-z0-9_-]{11}")
+MOST_REASON: Final = 200
+
+ExternalId = Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_EXTERNAL)]
+
+
+class NewPerson(msgspec.Struct, forbid_unknown_fields=True):
+    external_id: ExternalId
+    name: str
+
+
+class SeatWish(msgspec.Struct, forbid_unknown_fields=True):
+    """Who is to have a seat: a person, or a bot."""
+
+    external_id: ExternalId | None = None
+    name: str = ""
+    bot: str = ""
+
+
+class NewOperatorRoom(msgspec.Struct, forbid_unknown_fields=True):
+    game: str
+    seats: list[SeatWish | None]
+    """`None`: whoever comes."""
+    options: dict[str, object] = {}
+    turn_seconds: int = 0
+    bot_delay_ms: int = 600
+    private: bool = False
+
+
+class Closing(msgspec.Struct, forbid_unknown_fields=True):
+    reason: str = CLOSED
+
+
+class NewBan(msgspec.Struct, forbid_unknown_fields=True):
+    id: str = ""
+    external_id: str = ""
+    reason: str = ""
+
+
+class Guest(msgspec.Struct, frozen=True):
+    """Somebody for whom a seat is reserved."""
+
+    identity: Identity
+    external_id: str
+
+
+def guest_of(secret: bytes, operator: str, external_id: str, name: str) -> Guest:
+    """An operator's person, with a name that may be shown."""
+    clean = clean_name(name)
+    if clean is None:
+        raise RefusedError("bad_name")
+    try:
+        identity = identity_of(secret, operator, external_id)
+    except UnicodeError:
+        raise _bad("external_id is no text") from None
+    return Guest(Identity(identity, clean), external_id)
+
+
+def guests_of(
+    secret: bytes, operator: str, wishes: Sequence[SeatWish | None]
+) -> list[Guest | None]:
+    """For each seat the person for whom it is, if it is for one."""
+    guests: list[Guest | None] = []
+    for wish in wishes:
+        if wish is None or wish.external_id is None:
+            if wish is not None and (wish.name or wish.bot not in LEVELS):
+                raise _bad(f"a seat has external_id and name, or bot: {', '.join(LEVELS)}")
+            guests.append(None)
+            continue
+        if wish.bot:
+            raise _bad("a seat is for a person or for a bot, not for both")
+        guests.append(guest_of(secret, operator, wish.external_id, wish.name))
+    people = [guest.identity.id for guest in guests if guest is not None]
+    if len(set(people)) < len(people):
+        raise _bad("an external_id has two seats")
+    return guests
+
+
+def plan_of(
+    games: Mapping[str, AnyGame],
+    operator: str,
+    wanted: NewOperatorRoom,
+    guests: Sequence[Guest | None],
+    key_hash: bytes,
+) -> Plan:
+    """The room that an operator wants. It has no host, and starts when everybody is ready."""
+    rules = games.get(wanted.game)
+    if rules is None:
+        raise RefusedError("unknown_game", name=wanted.game[:40])
+    options = read_options(rules, wanted.options)
+    if isinstance(options, Rejected):
+        raise RefusedError(options.code, **dict(options.params))
+    if len(wanted.seats) not in rules.seats:
+        span = f"seats has {rules.seats[0]} to {rules.seats[-1]} entries"
+        raise RefusedError("bad_options", detail=span)
+    clocks = {"turn_seconds": wanted.turn_seconds, "bot_delay_ms": wanted.bot_delay_ms}
+    settings = read_settings(clocks)
+    if isinstance(settings, Rejected):
+        raise RefusedError(settings.code, **dict(settings.params))
+    bots = tuple(wish.bot if wish is not None else "" for wish in wanted.seats)
+    if all(bots):
+        raise RefusedError("bad_options", detail="at least one seat is for a person")
+    return Plan(
+        rules=rules,
+        options=options,
+        seats=len(wanted.seats),
+        settings=settings,
+        host="",
+        key_hash=key_hash,
+        reserved=tuple(guest.identity.id if guest else "" for guest in guests),
+        bots=bots if any(bots) else (),
+        quick=True,
+        operator=operator,
+    )
+
+
+def check_closing(wanted: Closing) -> str:
+    """The reason to close a room."""
+    if not REASON.fullmatch(wanted.reason) or wanted.reason in OWN_REASONS:
+        raise _bad("reason is 1 to 40 of a-z, 0-9 and _, and none of those that rooms give")
+    return wanted.reason
+
+
+def banned_identity(secret: bytes, operator: str, wanted: NewBan) -> str:
+    """Whom an operator bans."""
+    if bool(wanted.id) == bool(wanted.external_id) or len(wanted.reason) > MOST_REASON:
+        raise _bad(f"give id or external_id, and a reason of at most {MOST_REASON} characters")
+    if wanted.id and not ID.fullmatch(wanted.id):
+        raise _bad("id is the 11 characters that name a person")
+    if len(wanted.external_id) > MOST_EXTERNAL:
+        raise _bad(f"external_id has at most {MOST_EXTERNAL} characters")
+    return wanted.id or identity_of(secret, operator, wanted.external_id)
+
+
+def _bad(detail: str) -> RefusedError:
+    return RefusedError("bad_request", detail=detail)

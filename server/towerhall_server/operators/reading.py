@@ -1,0 +1,104 @@
+"""What there is to tell of a room, read from its log."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from towerhall_server.eventlog.entry import START, Point, mark
+from towerhall_server.eventlog.log import Following, Gone
+from towerhall_server.operators.happenings import Kind, happened
+from towerhall_server.operators.store import Told
+from towerhall_server.room.follower import Node
+from towerhall_server.room.replica import follow
+from towerhall_server.room.state import Room
+
+KEPT_ROOMS: Final = 512
+"""Rooms whose state is remembered, so that their logs need not be read from the beginning."""
+
+
+class News(msgspec.Struct, frozen=True):
+    """Something to tell, and the room right after it."""
+
+    kind: Kind
+    at: Point
+    room: Room
+
+    @property
+    def told(self) -> Told:
+        """How far it is told when this is."""
+        return Told(self.at.seq, mark(self.at.chain))
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """A room at the end of its log, and what there is to tell up to there."""
+
+    news: tuple[News, ...]
+    at: Point
+    room: Room
+    marks: Mapping[int, str]
+    """Of all commits that were read."""
+
+    @property
+    def told(self) -> Told:
+        return Told(self.at.seq, mark(self.at.chain))
+
+
+class Logs:
+    """Reads on from where a room was left."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._known: OrderedDict[str, tuple[Point, Room]] = OrderedDict()
+
+    def keep(self, code: str, at: Point, room: Room) -> None:
+        """Remember a room where its operator has been told of everything."""
+        self._known[code] = (at, room)
+        self._known.move_to_end(code)
+        if len(self._known) > KEPT_ROOMS:
+            self._known.popitem(last=False)
+
+    async def after(self, code: str, told: Told) -> Reading | None:
+        """What comes after that; `None` if the room is gone.
+
+        If what was told is not in the log any more, the store has lost commits: then all is told
+        again. What was told before has the same id as before.
+        """
+        kept = self._known.pop(code, None)
+        if kept is not None and (kept[0].seq, mark(kept[0].chain)) == (told.seq, told.mark):
+            reading = await self._walk(code, *kept)
+            if isinstance(reading, Reading):
+                return reading
+        reading = await self._walk(code, START, None)
+        if isinstance(reading, Point):
+            raise ValueError(f"the log of {code} does not hold together after {reading.seq}")
+        if reading is not None and reading.marks.get(told.seq) == told.mark:
+            later = tuple(news for news in reading.news if news.at.seq > told.seq)
+            return msgspec.structs.replace(reading, news=later)
+        return reading
+
+    async def _walk(self, code: str, at: Point, room: Room | None) -> Reading | Point | None:
+        """On to the end of the log; a point if it does not go on from there."""
+        log, games = self._node.log, self._node.games
+        secret = await log.secret(code)
+        if secret is None:
+            return None
+        news: list[News] = []
+        marks: dict[int, str] = {}
+        more = True
+        while more:
+            found = await log.read(code, at)
+            if isinstance(found, Gone):
+                return None
+            if not isinstance(found, Following):
+                return at
+            for entry in found.entries:
+                change = follow(games, secret, room, entry)
+                kind = happened(change.before, change.after)
+                at, room = entry.point, change.after
+                marks[entry.seq] = change.mark
+                if kind is not None:
+                    news.append(News(kind, at, room))
+            more = found.more
+        return None if room is None else Reading(tuple(news), at, room, marks)
