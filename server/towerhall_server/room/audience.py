@@ -48,10 +48,9 @@ class Audience:
         self._told: ServerPresence | None = None
         self._told_others: Guests | None = Guests()
         self._asks, self._over = True, False
-        self._host = ""
+        self._host, self._since = "", monotonic()
         self._seen: dict[Seat, float] = {}
         """When a seat that is not connected was so last."""
-        self._since = monotonic()
 
     def __len__(self) -> int:
         return sum(map(len, self._viewers.values()))
