@@ -9,11 +9,10 @@ import asyncio
 import gc
 import logging
 import secrets
-import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import Final
 
@@ -25,6 +24,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from towerhall_protocol.codec import FROM_CLIENT
+from towerhall_server.draining import DrainingServer, for_url
 from towerhall_server.eventlog.embedded import EmbeddedEngine, embedded_engine
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.store import UnfitStoreError, check_store, connect
@@ -50,7 +50,7 @@ from towerhall_server.operators.sender import Sender
 from towerhall_server.operators.store import OperatorStore
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.directory import GO_WITHIN_MS, Directory
-from towerhall_server.room.follower import Node
+from towerhall_server.room.node import Node
 from towerhall_server.setting_texts import safe_url
 from towerhall_server.settings import Settings
 from towerhall_server.telemetry.answers import CountedAnswers
@@ -70,7 +70,6 @@ GC_THRESHOLDS: Final = (50_000, 20, 1_000)
 does by default cost 17 % of the CPU, and never looking cost no less than this."""
 PACE: Final = Pace()
 ENGINE_RETRY_SECONDS: Final = 1.0
-HANDLED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Service(msgspec.Struct, frozen=True):
@@ -165,54 +164,12 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-class _Server(uvicorn.Server):
-    """uvicorn, but rooms are drained before it cuts their connections."""
-
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        running: Service,
-        announce: Callable[[str], None],
-        notice_seconds: float,
-    ) -> None:
-        super().__init__(config)
-        self._running = running
-        self._announce = announce
-        self._notice_seconds = notice_seconds
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """uvicorn would raise the signal once more at its end, while the store is still open."""
-        before = {number: signal.signal(number, self.handle_exit) for number in HANDLED_SIGNALS}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        if self.started:
-            port = self.servers[0].sockets[0].getsockname()[1]
-            self._announce(f"http://{_for_url(self.config.host)}:{port}/")
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        running, routes = self._running, self._running.routes
-        routes.leaving = True
-        await asyncio.sleep(self._notice_seconds)
-        routes.draining = True
-        await asyncio.gather(
-            running.directory.drain(GO_WITHIN_MS), running.board.drain(GO_WITHIN_MS)
-        )
-        await super().shutdown(sockets=sockets)
-
-
 async def serve_together(settings: Settings, announce: Callable[[str], None] = print) -> None:
     """The same in several processes that share a port and a store. This one only watches them."""
     async with _store(settings) as store_url:
         with reserved_port(settings.host, settings.port) as port:
             shared = msgspec.structs.replace(settings, redis_url=store_url, port=port)
-            url = f"http://{_for_url(settings.host)}:{port}/"
+            url = f"http://{for_url(settings.host)}:{port}/"
             await Crew(settings.workers, serve, shared).run(lambda: announce(url))
 
 
@@ -249,7 +206,8 @@ async def serve(
         gc.freeze()
         gc.set_threshold(*GC_THRESHOLDS)
         notice = 0.0 if settings.is_embedded else NOTICE_SECONDS
-        await _Server(config, running, announce, notice).serve([listening] if listening else None)
+        server = DrainingServer(config, lambda: _drain(running, notice), announce)
+        await server.serve([listening] if listening else None)
 
 
 @asynccontextmanager
@@ -272,6 +230,14 @@ async def _metrics(settings: Settings, running: Service) -> AsyncIterator[None]:
     app = metrics_app(shown, settings.metrics_token)
     async with metrics_port(app, settings.metrics_host, settings.metrics_port):
         yield
+
+
+async def _drain(running: Service, notice_seconds: float) -> None:
+    """Leave in good order: proxies first, then clients."""
+    running.routes.leaving = True
+    await asyncio.sleep(notice_seconds)
+    running.routes.draining = True
+    await asyncio.gather(running.directory.drain(GO_WITHIN_MS), running.board.drain(GO_WITHIN_MS))
 
 
 @asynccontextmanager
@@ -301,8 +267,3 @@ async def _keep_alive(engine: EmbeddedEngine) -> None:
             except Exception:
                 logger.exception("the store's engine does not start")
                 await asyncio.sleep(ENGINE_RETRY_SECONDS)
-
-
-def _for_url(host: str) -> str:
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host  # noqa: S104 - only shown
-    return f"[{shown}]" if ":" in shown else shown

@@ -18,7 +18,8 @@ from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import Seat, discover
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.events import Settings
-from towerhall_server.room.follower import Follower, Node
+from towerhall_server.room.follower import Follower
+from towerhall_server.room.node import Node
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.seats import Person

@@ -36,7 +36,8 @@ from towerhall_server.game import discover
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.commits import decode_commit
 from towerhall_server.room.events import Settings
-from towerhall_server.room.follower import TTL_MS, Node, load
+from towerhall_server.room.follower import TTL_MS, load
+from towerhall_server.room.node import Node
 
 ROOMS, COMMITS = 500, 200
 HESITATIONS = 30

@@ -28,7 +28,7 @@ from towerhall_server.eventlog import wakes
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import Appended, Conflict, EventLog
 from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.follower import Node
+from towerhall_server.room.node import Node
 
 __all__ = ["engine_url", "redis"]
 

@@ -50,9 +50,10 @@ from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Plan
 from towerhall_server.room.events import Settings
-from towerhall_server.room.follower import Follower, Node
+from towerhall_server.room.follower import Follower
 from towerhall_server.room.history import page
 from towerhall_server.room.inbox import Command, Join, TimeIsUp
+from towerhall_server.room.node import Node
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.seats import Person

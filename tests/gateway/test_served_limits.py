@@ -43,6 +43,7 @@ SMALL = {
     "ROOMS_PER_IP": "5/h",
     "GUESTS_PER_IP": "6/h",
     "QUESTIONS_PER_IDENTITY": "4/h",
+    "OPERATOR_REQUESTS": "4/h",
 }
 ADDRESSES = (f"198.51.100.{number}" for number in itertools.count(1))
 NOWHERE = "ZZZZZZ"
@@ -153,6 +154,17 @@ async def question_of_one_person(visit: Visit) -> Refused | None:
     visit.kept["token"] = token
     visit.address = next(ADDRESSES)
     return over_http(await visit.ask("GET", "/v1/me/rooms", None, token))
+
+
+async def wrong_key_of_one_address(visit: Visit) -> Refused | None:
+    """It is refused in any case, and after some attempts for being too many. Each node counts for
+    itself, so only one is asked."""
+    node = visit.nodes[0]
+    headers = {"x-forwarded-for": visit.address} | bearer("no operator has this key")
+    found = await asyncio.to_thread(ask, node, "GET", "/v1/operator/bans", None, headers)
+    refused = over_http(found)
+    assert refused is not None
+    return None if refused.code == "unauthorized" else refused
 
 
 async def room_of_one_address(visit: Visit) -> Refused | None:
@@ -276,6 +288,7 @@ TABLE = (
     Row("rooms_per_identity", 3, room_of_one_person, "too_many", HOUR // 3),
     Row("rooms_per_ip", 5, room_of_one_address, "too_many", HOUR // 5),
     Row("questions_per_identity", 4, question_of_one_person, "too_many", HOUR // 4),
+    Row("operator_requests", 4, wrong_key_of_one_address, "too_many", HOUR // 4),
     Row("sockets_per_ip", 5, socket_of_one_address, "too_many", 10_000),
     Row("sockets_per_identity", 2, socket_of_one_person, "busy", 10_000, 1013),
     Row("spectators_per_room", 3, spectator, "busy", 10_000, 1013),

@@ -22,8 +22,8 @@ from towerhall_server.room.commits import Cause
 from towerhall_server.room.core import Plan, Step
 from towerhall_server.room.directory import Directory
 from towerhall_server.room.events import Settings
-from towerhall_server.room.follower import Node
 from towerhall_server.room.inbox import Order
+from towerhall_server.room.node import Node
 from towerhall_server.room.seats import Person as Seated
 from towerhall_server.room.state import Room
 

@@ -17,7 +17,7 @@ from towerhall_server.game import discover
 from towerhall_server.operators.reading import Logs
 from towerhall_server.operators.store import Told
 from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.follower import Node
+from towerhall_server.room.node import Node
 
 
 async def to_tell(url: str, code: str) -> list[tuple[int, str]]:

@@ -42,8 +42,8 @@ from towerhall_server.room.commits import Commit, decode_commit
 from towerhall_server.room.core import Plan
 from towerhall_server.room.directory import Directory
 from towerhall_server.room.events import Settings
-from towerhall_server.room.follower import Node
 from towerhall_server.room.inbox import Command, Join
+from towerhall_server.room.node import Node
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import Person
 

@@ -35,7 +35,8 @@ from towerhall_protocol.messages import (
 from towerhall_server.eventlog.entry import START, Point, mark
 from towerhall_server.eventlog.log import Behind, EventLog, Following, Forked, Reading
 from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.follower import Follower, Node
+from towerhall_server.room.follower import Follower
+from towerhall_server.room.node import Node
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import RECENT, Replica
 from towerhall_server.room.seats import Person

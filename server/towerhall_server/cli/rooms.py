@@ -16,7 +16,7 @@ from towerhall_server.cli.errors import UsageError
 from towerhall_server.cli.progress import progress
 
 if TYPE_CHECKING:
-    from towerhall_server.room.follower import Node
+    from towerhall_server.room.node import Node
 
 EXAMPLES = """\
 examples:

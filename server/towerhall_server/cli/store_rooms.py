@@ -19,7 +19,8 @@ from towerhall_server.eventlog.log import Appended, EventLog, Gone
 from towerhall_server.game import discover
 from towerhall_server.room import core
 from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.follower import Follower, Node, RoomGoneError
+from towerhall_server.room.follower import Follower, RoomGoneError
+from towerhall_server.room.node import Node
 from towerhall_server.room.reading import whole_log
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.table import Holder, Table

@@ -13,7 +13,6 @@ from time import monotonic
 from typing import Any
 
 from towerhall_protocol.errors import CLOSES
-from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
 from towerhall_protocol.messages import (
     ClientChat,
     ClientCommand,
@@ -30,12 +29,12 @@ from towerhall_protocol.messages import (
 from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.game import Seat
+from towerhall_server.gateway.door import BANNED, STORE_UNAVAILABLE, Refusal, busy, let_in, let_out
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.names import clean_chat
 from towerhall_server.gateway.outbox import Outbox
 from towerhall_server.gateway.session import HangUp, Session, Tell, error
 from towerhall_server.gateway.socket import RoomSocket
-from towerhall_server.gateway.tokens import TokenProblem
 from towerhall_server.lobby.mine import admits
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import BACKLOG, make_emote, message_of, say
@@ -85,8 +84,7 @@ class Connection:
         self._session = Session(hall.limits, hall.codec, text=text)
         self._outbox = Outbox(socket, text, self._resync, self._too_slow)
         self._actor: RoomActor | None = None
-        self._errands: set[asyncio.Task[None]] = set()
-        """What takes more than one step: entering, history, chat."""
+        self._errands: set[asyncio.Task[None]] = set()  # entering, history, chat
         loop = asyncio.get_running_loop()
         self._hello_timer: asyncio.TimerHandle | None = loop.call_later(
             hall.limits.hello_seconds, self._hello_late
@@ -157,8 +155,7 @@ class Connection:
         if self._actor is not None:
             self._actor.leave(self)
         if self.person is not NOBODY:
-            self._hall.sockets_of_identity.leave(self.person.id)
-            self._hall.bans.leave(self.person.id, self)
+            let_out(self._hall, self.person.id, self)
         self._hall.sockets_of_address.leave(self._address)
         self._outbox.close()
 
@@ -184,28 +181,20 @@ class Connection:
         if self._hello_timer is not None:
             self._hello_timer.cancel()
             self._hello_timer = None
-        if greeting.level < OLDEST_LEVEL:
-            levels = error("level_too_old", oldest=OLDEST_LEVEL, newest=LEVEL)
-            return self._fail("level_too_old", levels)
+        identity = let_in(self._hall, greeting.level, greeting.token, self)
+        if isinstance(identity, Refusal):
+            return self._refuse(identity)
+        self.person = Person(identity.id, identity.name)
         if not ORIGIN.fullmatch(greeting.origin):
             detail = "origin is 8 random bytes as base64url: 11 characters"
             return self._fail("bad_message", error("malformed_message", detail=detail))
-        identity = self._hall.tokens.read(greeting.token)
-        if isinstance(identity, TokenProblem):
-            return self._fail("unauthorized", error("unauthorized", detail=identity.detail))
-        if identity.id in self._hall.bans:
-            return self.shut_out()
-        if not self._hall.sockets_of_identity.enter(identity.id):
-            return self._fail("busy", error("busy", retry_ms=10_000))
-        self._hall.bans.enter(identity.id, self)
-        self.person = Person(identity.id, identity.name)
         self.origin = greeting.origin
         if self._hall.directory.is_cut:
-            return self._fail("store_unavailable", error("store_unavailable"))
+            return self._refuse(STORE_UNAVAILABLE)
         try:
             actor = await self._hall.directory.open(self._code) if is_code(self._code) else None
         except StoreError:
-            return self._fail("store_unavailable", error("store_unavailable"))
+            return self._refuse(STORE_UNAVAILABLE)
         except PoisonedRoomError:
             return self._fail("server_fault", error("server_fault"))
         # The same answer for a room that is not there and for one that is none of their business.
@@ -217,14 +206,14 @@ class Connection:
         else:
             self._hall.store.remember(identity.id, self._code)
         if watches and actor.follower.audience.watchers >= limits.spectators_per_room:
-            return self._fail("busy", error("busy", retry_ms=10_000))
+            return self._refuse(busy())
         log = self._hall.directory.node.log
         try:
             self.claim, lines = await asyncio.gather(
                 log.claim(self._code), log.said(self._code, BACKLOG)
             )
         except StoreError:
-            return self._fail("store_unavailable", error("store_unavailable"))
+            return self._refuse(STORE_UNAVAILABLE)
         self._actor = actor
         actor.put(Join(self, greeting.cursor, tuple(map(message_of, lines))))
         return None
@@ -233,9 +222,12 @@ class Connection:
         self._tell(message)
         self.close(reason)
 
+    def _refuse(self, refusal: Refusal) -> None:
+        self._fail(refusal.reason, refusal.message)
+
     def shut_out(self) -> None:
         """This person is banned, perhaps since just now."""
-        self._fail("banned", error("banned"))
+        self._refuse(BANNED)
 
     def _hello_late(self) -> None:
         self._hello_timer = None

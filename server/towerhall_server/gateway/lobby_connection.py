@@ -10,7 +10,7 @@ from math import ceil
 from time import monotonic, time
 
 from towerhall_protocol.errors import CLOSES
-from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
+from towerhall_protocol.level import LEVEL
 from towerhall_protocol.lobby import (
     LobbyArrival,
     LobbyFilter,
@@ -21,12 +21,13 @@ from towerhall_protocol.lobby import (
 )
 from towerhall_protocol.messages import ClientPing, ServerPaused, ServerPong
 from towerhall_server.eventlog.errors import StoreError
+from towerhall_server.gateway.door import BANNED, STORE_UNAVAILABLE, Refusal, let_in, let_out
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.lobby_session import LobbySession
 from towerhall_server.gateway.outbox import Outbox
 from towerhall_server.gateway.session import HangUp, Tell, error
 from towerhall_server.gateway.socket import RoomSocket
-from towerhall_server.gateway.tokens import Identity, TokenProblem
+from towerhall_server.gateway.tokens import Identity
 from towerhall_server.lobby.board import Board
 from towerhall_server.room.prepared import Prepared
 
@@ -93,7 +94,7 @@ class LobbyConnection:
             self._entering.cancel()
         self._board.remove(self)
         if self._identity is not None:
-            self._hall.sockets_of_identity.leave(self._identity.id)
+            let_out(self._hall, self._identity.id, self)
         self._hall.sockets_of_address.leave(self._address)
         self._outbox.close()
 
@@ -116,24 +117,19 @@ class LobbyConnection:
         try:
             await self._enter(greeting)
         except StoreError:
-            self._fail("store_unavailable", "store_unavailable")
+            self._refuse(STORE_UNAVAILABLE)
         except Exception:
             logger.exception("somebody could not be shown the lobby")
             self._fail("server_fault", "server_fault")
 
     async def _enter(self, greeting: LobbyGreeting) -> None:
         """From a greeting to the board; every way of failing has its code."""
-        if greeting.level < OLDEST_LEVEL:
-            levels = {"oldest": OLDEST_LEVEL, "newest": LEVEL}
-            return self._fail("level_too_old", "level_too_old", **levels)
-        identity = self._hall.tokens.read(greeting.token)
-        if isinstance(identity, TokenProblem):
-            return self._fail("unauthorized", "unauthorized", detail=identity.detail)
-        if not self._hall.sockets_of_identity.enter(identity.id):
-            return self._fail("busy", "busy", retry_ms=10_000)
+        identity = let_in(self._hall, greeting.level, greeting.token, self)
+        if isinstance(identity, Refusal):
+            return self._refuse(identity)
         self._identity = identity
         if self._hall.directory.is_cut:
-            return self._fail("store_unavailable", "store_unavailable")
+            return self._refuse(STORE_UNAVAILABLE)
         await self._board.ready()
         # From here on in one step: nothing may change between the list and the first patch.
         shown = self._board.add(self, greeting.filter)
@@ -142,6 +138,14 @@ class LobbyConnection:
         if self._board.paused:
             self._tell(ServerPaused(True))
         return None
+
+    def shut_out(self) -> None:
+        """This person is banned, perhaps since just now."""
+        self._refuse(BANNED)
+
+    def _refuse(self, refusal: Refusal) -> None:
+        self._tell(refusal.message)
+        self.close(refusal.reason)
 
     def _fail(self, reason: str, code: str, **params: int | str) -> None:
         self._tell(error(code, **params))

@@ -138,6 +138,8 @@ class LobbyRoutes(Routes):
             raise RefusedError("link_gone")
         kept = msgspec.msgpack.decode(found, type=_Kept)
         identity = kept.identity
+        if identity.id in self._hall.bans:
+            raise RefusedError("banned")
         token = self._hall.tokens.issue(identity)
         given = {"token": token, "id": identity.id, "name": identity.name}
         return answer(given | ({"room": kept.room} if kept.room else {}), 201)

@@ -24,7 +24,7 @@ from towerhall_server.operators.keys import Webhook
 from towerhall_server.operators.reading import Logs, News
 from towerhall_server.operators.sender import NotToldError, Sender
 from towerhall_server.operators.store import Going, OperatorStore, Told
-from towerhall_server.room.follower import Node
+from towerhall_server.room.node import Node
 from towerhall_server.room.state import Room
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from towerhall_server.eventlog.entry import START, Point, mark
 from towerhall_server.eventlog.log import Following, Gone
 from towerhall_server.operators.happenings import Kind, happened
 from towerhall_server.operators.store import Told
-from towerhall_server.room.follower import Node
+from towerhall_server.room.node import Node
 from towerhall_server.room.replica import follow
 from towerhall_server.room.state import Room
 

@@ -26,9 +26,10 @@ from towerhall_server.room.chat import message_of
 from towerhall_server.room.codes import new_code
 from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Plan
-from towerhall_server.room.follower import TTL_MS, Follower, Node, load
+from towerhall_server.room.follower import TTL_MS, Follower, load
 from towerhall_server.room.guests import decode_guests
 from towerhall_server.room.inbox import TimeIsUp
+from towerhall_server.room.node import Node
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.view import summary
 

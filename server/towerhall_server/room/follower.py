@@ -6,16 +6,14 @@ stands how a log is written and read without ever forking, losing or doubling an
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from hashlib import blake2b
 from time import monotonic
 from typing import Final, TypeVar
 
-import msgspec
-
 from towerhall_protocol.messages import ServerPaused
 from towerhall_server.eventlog.batch import StoreError
-from towerhall_server.eventlog.entry import CommitIds, Entry, link, mark
+from towerhall_server.eventlog.entry import Entry, link, mark
 from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.eventlog.log import (
     Answer,
@@ -23,26 +21,23 @@ from towerhall_server.eventlog.log import (
     Appended,
     Behind,
     Conflict,
-    EventLog,
     Following,
     Forked,
     Gone,
     Reading,
 )
-from towerhall_server.game import AnyGame
 from towerhall_server.room import core
 from towerhall_server.room.audience import Audience
-from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Due, Step
 from towerhall_server.room.guests import Guests, encode_guests
 from towerhall_server.room.healing import healing
+from towerhall_server.room.node import Node
 from towerhall_server.room.reading import whole_log
 from towerhall_server.room.record import keep_record
 from towerhall_server.room.replica import Change, Replica
 from towerhall_server.room.state import Room, decides, entered
 from towerhall_server.room.view import summary
-from towerhall_server.telemetry.meters import Meters
 
 logger = logging.getLogger(__name__)
 Reply = TypeVar("Reply")
@@ -65,24 +60,6 @@ class UnreadableLogError(RoomGoneError):
     """The log holds what this node cannot follow, as after an update of others: let them serve."""
 
     reason = "server_fault"
-
-
-def nobody_listens(before: Room | None, after: Room) -> None:
-    """Most rooms are nobody's but their players' business."""
-
-
-class Node(msgspec.Struct, frozen=True):
-    """What all rooms of a server have in common."""
-
-    name: str
-    log: EventLog
-    clock: ServiceClock
-    games: Mapping[str, AnyGame]
-    keep_days: int = 30
-    commit_ids: CommitIds = msgspec.field(default_factory=CommitIds)
-    meters: Meters = msgspec.field(default_factory=Meters)
-    heard: Callable[[Room | None, Room], None] = nobody_listens
-    """Told of every commit that this node has appended: the room before it and after it."""
 
 
 async def load(node: Node, code: str) -> Replica | None:

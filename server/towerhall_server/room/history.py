@@ -8,7 +8,7 @@ import msgspec
 from towerhall_protocol.messages import ServerFrame, ServerHistory
 from towerhall_server.eventlog.entry import START, Point
 from towerhall_server.eventlog.log import Following
-from towerhall_server.room.follower import Node
+from towerhall_server.room.node import Node
 from towerhall_server.room.replica import follow
 from towerhall_server.room.state import Room
 from towerhall_server.room.view import NOTHING, frame, view

@@ -1,0 +1,30 @@
+"""What all rooms of a server have in common."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from towerhall_server.eventlog.entry import CommitIds
+from towerhall_server.eventlog.log import EventLog
+from towerhall_server.game import AnyGame
+from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room.state import Room
+from towerhall_server.telemetry.meters import Meters
+
+
+def nobody_listens(before: Room | None, after: Room) -> None:
+    """Most rooms are nobody's but their players' business."""
+
+
+class Node(msgspec.Struct, frozen=True):
+    """What all rooms of a server have in common."""
+
+    name: str
+    log: EventLog
+    clock: ServiceClock
+    games: Mapping[str, AnyGame]
+    keep_days: int = 30
+    commit_ids: CommitIds = msgspec.field(default_factory=CommitIds)
+    meters: Meters = msgspec.field(default_factory=Meters)
+    heard: Callable[[Room | None, Room], None] = nobody_listens
+    """Told of every commit that this node has appended: the room before it and after it."""
