@@ -165,7 +165,7 @@ async def test_a_room_whose_store_does_not_answer_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "person", "enough"), [("five_towers", ZOE, 3), ("secret_duel", BEN, 15)]
+    ("name", "person", "enough"), [("five_towers", ZOE, 2), ("secret_duel", BEN, 15)]
 )
 @pytest.mark.parametrize("seen_by_replica", ["nothing", "some", "all"])
 async def test_whoever_comes_back_gets_exactly_the_missed_frames_or_a_snapshot(

@@ -187,7 +187,8 @@ class Audience:
         if room.table.host != self._host:
             # Other nodes have to know whether the new one is here.
             self._host = room.table.host
-            self._presence_changed()
+            if len(self):
+                self._presence_changed()
         moved = [
             (viewer, seat)
             for viewer in self
