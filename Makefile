@@ -10,7 +10,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run bots check format test redis-server caddy vectors golden bench constraints clean
+.PHONY: help setup run bots check format test faults redis-server caddy vectors golden bench constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ format: $(READY) ## format the code and repair what ruff can repair
 
 test: $(READY) redis-server caddy ## all tests
 	@$(BIN)/python -m pytest -n 2
+
+faults: $(READY) redis-server ## kill, pause and cut under load, for 40 minutes; PARTS="a b" some, ARGS=--short briefly
+	@$(BIN)/python -m tests.faults $(PARTS) $(ARGS)
 
 # The second engine of the storage tests, and the proxy in front of several servers. Both packages start a service, which
 # nobody asked for.

@@ -1,0 +1,55 @@
+"""Every part of the fault suite in its short form, as `make faults` would run it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults.__main__ import PARTS
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def faults(*arguments: str, target: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "FAULTS_JSON": str(target or "")}
+    command = [sys.executable, "-m", "tests.faults", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_short_run_is_clean(part: str, tmp_path: Path) -> None:
+    target = tmp_path / "faults.json"
+    done = faults(part, "--short", target=target)
+    assert done.returncode == 0, done.stdout + done.stderr
+    outcome = json.loads(target.read_text())[part]
+    assert outcome["ok"]
+    assert outcome["violations"] == []
+    # A zero says something only beside these.
+    assert outcome["commands"] > 0
+    assert outcome["acks"] > 0
+    assert outcome["frames"] > 0
+    assert sum(outcome["faults"].values()) > 0
+    assert sum(outcome["in_flight"]) > 0
+
+
+def test_help_lists_every_part_with_its_duration_and_shows_examples() -> None:
+    shown = faults("--help").stdout
+    assert "examples:" in shown
+    for name, part in PARTS.items():
+        assert f"  {name} " in shown
+        assert part.USUAL in shown
+
+
+def test_an_unknown_part_is_named_beside_those_there_are() -> None:
+    done = faults("node_kiled")
+    assert done.returncode == 2
+    assert "no such part: node_kiled; there are node_killed, " in done.stderr
+
+
+def test_a_target_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
+    done = faults("node_killed", "--short", target=tmp_path / "missing" / "faults.json")
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
