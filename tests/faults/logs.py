@@ -16,7 +16,7 @@ from towerhall_protocol.document import Document
 from towerhall_server.eventlog.entry import START, Entry, Stamps
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.game import AnyGame, discover
-from towerhall_server.room import events
+from towerhall_server.room import commits
 from towerhall_server.room.redecide import UndecidedError, decide_again, decide_first
 from towerhall_server.room.replica import follow
 from towerhall_server.room.state import Room
@@ -60,7 +60,7 @@ def _told(log: RoomLog, games: Mapping[str, AnyGame]) -> Iterator[Commit]:
     room: Room | None = None
     before = START
     for entry in log.entries:
-        commit = events.decode_commit(entry.blob, room.rules if room else None)
+        commit = commits.decode_commit(entry.blob, room.rules if room else None)
         flaw, late_ms = _judged(games, log.secret, room, commit, entry.stamps)
         if not entry.follows(before):
             flaw = "its link does not fit"
@@ -75,7 +75,7 @@ def _judged(
     games: Mapping[str, AnyGame],
     secret: bytes,
     room: Room | None,
-    commit: events.Commit,
+    commit: commits.Commit,
     stamps: Stamps,
 ) -> tuple[str, int | None]:
     """Why the rules do not lead to this commit, nothing if they do; and how late a timer was."""
