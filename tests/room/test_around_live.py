@@ -188,8 +188,9 @@ async def test_a_reserved_seat_is_kept_on_every_node(one: LiveNode, other: LiveN
 async def turn_of(ann: FakeViewer, bob: FakeViewer, who: FakeViewer) -> None:
     """Play until it is that one's turn."""
     while not who.replay.offers:
-        await (bob if who is ann else ann).move()
-        await asyncio.sleep(0)
+        await eventually(lambda: bool(ann.replay.offers or bob.replay.offers))
+        if not who.replay.offers:
+            await (bob if who is ann else ann).move()
 
 
 async def test_a_bot_plays_for_whoever_left_until_they_come_back_to_another_node(

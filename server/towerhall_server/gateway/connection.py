@@ -277,9 +277,8 @@ class Connection:
 
     def _emote(self, name: str) -> None:
         if self._actor is None:
-            self._tell(error("hello_expected"))
-        else:
-            make_emote(self._hall.directory.node.log, self._code, self, name)
+            return self._tell(error("hello_expected"))
+        return make_emote(self._hall.directory.node.log, self._code, self, name)
 
     # The way out
 
