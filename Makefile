@@ -52,7 +52,7 @@ format: $(READY) ## format the code and repair what ruff can repair
 	@$(BIN)/ruff check --fix .
 
 test: $(READY) redis-server caddy ## all tests
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 4
 
 faults: $(READY) redis-server ## kill, pause and cut under load, for 40 minutes; PARTS="a b" some, ARGS=--short briefly
 	@$(BIN)/python -m tests.faults $(PARTS) $(ARGS)

@@ -111,8 +111,8 @@ def networks(text: str) -> tuple[str, ...]:
             everybody = ipaddress.ip_network(entry).prefixlen == 0
         except ValueError:
             raise ValueError(
-                f"{entry!r} is neither an address nor a network; list those of your proxies"
+                f"{entry!r} is neither an address nor a network; list those that you mean"
             ) from None
         if everybody:
-            raise ValueError(f"{entry} would believe everybody; list those of your proxies")
+            raise ValueError(f"{entry} would believe everybody; list those that you mean")
     return networks

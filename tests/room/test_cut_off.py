@@ -18,7 +18,7 @@ from towerhall_server.room import directory
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(directory, "BEAT_SECONDS", 0.1)
-    monkeypatch.setattr(directory, "CUT_SECONDS", 0.5)
+    monkeypatch.setattr(directory, "CUT_SECONDS", 1.5)
     monkeypatch.setattr(wakes, "DOUBT_SECONDS", 0.3)
 
 

@@ -51,6 +51,7 @@ logger = logging.getLogger(__name__)
 NOBODY = Person("", "")
 SIT = "sit"
 MOST_ERRANDS = 4
+NEWS_SECONDS = 0.25  # so long after the last news of a room a crowd makes nobody read again
 ORIGIN = re.compile(r"[A-Za-z0-9_-]{11}")
 
 
@@ -202,7 +203,7 @@ class Connection:
             return self._fail("room_gone", error("room_gone"))
         watches = actor.follower.room.table.seat_of(identity.id) is None
         if watches:
-            actor.doubt()  # a seat may be so new that this node has not heard of it
+            actor.doubt(NEWS_SECONDS)  # a seat may be so new that this node has not heard of it
         else:
             self._hall.store.remember(identity.id, self._code)
         if watches and actor.follower.audience.watchers >= limits.spectators_per_room:
