@@ -76,6 +76,8 @@ async def test_news_that_got_lost_one_by_one_are_found_soon(
     one: LiveNode, other: LiveNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(directory, "SURE_SECONDS", 0.2)
+    # Silence is not what shall lead to reading here.
+    monkeypatch.setattr(wakes, "DOUBT_SECONDS", 60.0)
     hear = other.directory._hear
     monkeypatch.setattr(
         other.directory, "_hear", lambda wake: None if isinstance(wake, wakes.Woken) else hear(wake)
