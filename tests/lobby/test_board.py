@@ -85,11 +85,22 @@ async def live_board(url: str, node: LiveNode) -> AsyncIterator[Board]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+async def stop_reading(board: Board, node: LiveNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the list lives by what it is told, and by nothing else."""
+    await board.ready()
+
+    async def never() -> dict[str, bytes]:
+        await asyncio.Event().wait()
+        return {}
+
+    monkeypatch.setattr(node.log, "summaries", never)
+
+
 async def test_what_happens_on_another_node_is_seen_at_once_by_those_whom_it_concerns(
-    url: str, one: LiveNode, other: LiveNode
+    url: str, one: LiveNode, other: LiveNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with live_board(url, one) as board:
-        await board.ready()
+        await stop_reading(board, one, monkeypatch)
         everything = Looker().look(board, Filter())
         chess = Looker().look(board, Filter(game="chess"))
         waiting = Looker().look(board, Filter(status="waiting", free=1))
@@ -114,10 +125,10 @@ async def test_what_happens_on_another_node_is_seen_at_once_by_those_whom_it_con
 
 
 async def test_a_room_that_ends_or_goes_leaves_the_list(
-    url: str, redis: Redis, one: LiveNode, other: LiveNode
+    url: str, redis: Redis, one: LiveNode, other: LiveNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with live_board(url, one) as board:
-        await board.ready()
+        await stop_reading(board, one, monkeypatch)
         looker = Looker().look(board, Filter())
         empty = await other.found(DUEL, 2)
         await looker.until(lambda: looker.codes == {empty.code})

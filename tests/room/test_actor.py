@@ -479,6 +479,32 @@ async def test_a_slow_command_that_others_have_overtaken_is_stale_and_not_forced
         assert len(await whole_log(url, ann.code)) == top + 1
 
 
+async def test_a_slow_command_is_decided_once_when_others_changed_nothing_in_the_game(
+    url: str, other: LiveNode
+) -> None:
+    decided = 0
+
+    def decide(state: duel.State, seat: Seat, command: Any) -> Any:
+        nonlocal decided
+        decided += 1
+        return duel.decide(state, seat, command)
+
+    slow = frozenset({"choose", "place", "give_back"})
+    rules = replace(duel.GAME, decide=decide, slow_commands=slow)
+    async with live_node(url, games={**GAMES, "dice_duel": rules}) as node:
+        ann = await FakeViewer("ann").enter(await node.found(rules))
+        bob = await other.enter(ann.code, "bob")
+        await begin(ann, bob)
+        while to_move(ann, bob) is bob:
+            await bob.move()
+            await ann.until(lambda: ann.replay.seq == bob.replay.seq)
+        command, before = await ann.offered(), decided
+        node.log.next_append(lambda: bob.do("want_end"))
+        assert isinstance(await ann.answer(ann.ask(**command)), ServerFrame)
+        assert node.log.count(Conflict) == 1
+        assert decided == before + 1
+
+
 # Entering while things happen
 
 

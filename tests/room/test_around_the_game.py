@@ -22,7 +22,7 @@ from tests.room.pure_rooms import (
     sealed_nonce,
 )
 from towerhall_server.game import Rejected, Result
-from towerhall_server.room import core
+from towerhall_server.room import core, during
 from towerhall_server.room.core import found, rematch_plan
 from towerhall_server.room.events import (
     BotStoodIn,
@@ -383,7 +383,7 @@ def test_places_with_those_who_resigned_behind(
     pure = PureRoom(DICE_DUEL, 3).seat_people(ADA, BEN, CYD, sealed=False).deal()
     for seat in resigned:
         pure.append(accepted(pure.ask(pure.holder(seat), {"command": "resign"})))
-    found = core.places(Result((0, 0, 0), places), pure.room.table)
+    found = during.places(Result((0, 0, 0), places), pure.room.table)
     assert found == expected
 
 

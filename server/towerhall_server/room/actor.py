@@ -6,7 +6,8 @@ shown or acknowledged before it is in the log, and the log decides who comes fir
 - **appended**: the commit has its place. Fold it, show it; the frame is the acknowledgement.
 - **duplicate**: this command is in the log already. Read up to it, then say where it is.
 - **conflict**: somebody else was first. Read, show what was missed. A person's command is decided
-  again; what the room wanted to do by itself is forgotten and derived afresh.
+  again, by the game only if the game has changed, so that a slow search does not starve; what the
+  room wanted to do by itself is forgotten and derived afresh.
 - **stale**: a later command of the same client was first. It will never be done.
 - **early**: a timer fired before its time. Wait for the rest.
 - **gone**: the log is no more. It is never made anew; everybody is sent away.
@@ -58,7 +59,7 @@ from towerhall_server.room.knowing import UNLOGGED, MakeRoom, find_out
 from towerhall_server.room.orders import obey
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import NOTHING_KNOWN
-from towerhall_server.room.state import Done, Overtaken, look_up
+from towerhall_server.room.state import Decided, Done, Overtaken, look_up
 from towerhall_server.room.viewer import Viewer
 from towerhall_server.room.welcome import resync, welcome
 
@@ -202,7 +203,7 @@ class RoomActor:
 
     async def _command(self, item: Command) -> None:
         viewer, asked = item.viewer, item.asked
-        known = NOTHING_KNOWN
+        known, decided = NOTHING_KNOWN, None
         while True:
             if asked.body.get("command") in UNLOGGED:
                 known = await find_out(self._follower, self._absence, self._make_room, item, known)
@@ -214,12 +215,11 @@ class RoomActor:
                     return self._answer(item, ServerDuplicate(asked.n, seq))
                 case Overtaken():
                     return self._reject(item, Rejected("stale", "P-42"))
-            if core.is_slow(room, asked.body):
-                step = await asyncio.to_thread(
-                    core.step, room, viewer.person, cause, asked.body, asked.tag, known
-                )
+            wanted = (room, viewer.person, cause, asked.body, asked.tag, known, decided)
+            if core.is_slow(room, asked.body, decided):
+                step = await asyncio.to_thread(core.step, *wanted)
             else:
-                step = core.step(room, viewer.person, cause, asked.body, asked.tag, known)
+                step = core.step(*wanted)
             if asked.dry and not isinstance(step, Rejected):
                 effect = {} if seat is None else effect_of(room, seat, asked.body)
                 return self._answer(item, ServerAccepted(asked.n, effect))
@@ -229,6 +229,7 @@ class RoomActor:
                     self._alarm.others_appended()
                     continue
                 return self._reject(item, step)
+            decided = Decided(room.game, step.commit.game)
             match await self._commit(step):
                 case Appended():
                     meters = self._follower.node.meters

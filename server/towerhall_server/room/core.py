@@ -11,9 +11,9 @@ from typing import Any, Final, Literal
 import msgspec
 
 from towerhall_protocol.fairness import commitment
-from towerhall_server.game import AnyGame, Rejected, Result, Seat
+from towerhall_server.game import AnyGame, Rejected, Seat
 from towerhall_server.room.commits import THE_ROOM, Cause, Commit
-from towerhall_server.room.during import DURING, STAND_IN, TIMEOUTS_TO_GO, and_end
+from towerhall_server.room.during import DURING, STAND_IN, TIMEOUTS_TO_GO, and_end, places
 from towerhall_server.room.events import (
     BotStoodIn,
     DealCancelled,
@@ -30,7 +30,7 @@ from towerhall_server.room.events import (
 )
 from towerhall_server.room.gate import GAME, refuse
 from towerhall_server.room.seats import BEFORE, NOTHING_KNOWN, Known, Person, starts_by_itself
-from towerhall_server.room.state import Room, create, end, happen
+from towerhall_server.room.state import Decided, Room, create, end, happen
 from towerhall_server.room.table import Table
 
 OPEN_MS: Final = 10_000
@@ -122,8 +122,10 @@ def step(
     body: Mapping[str, Any],
     tag: str,
     known: Known = NOTHING_KNOWN,
+    decided: Decided | None = None,
 ) -> Step | Rejected:
-    """What a command of a person leads to. This may be slow: see `is_slow`."""
+    """What a command of a person leads to. This may be slow: see `is_slow`. What the game has
+    decided already, when the commit then came too late for its place, is taken as it is."""
     if body.get("command") in ROOM_COMMANDS:
         return manage(room, person, cause, body, known)
     refusal = refuse(room.table, person.id, GAME)
@@ -136,14 +138,20 @@ def step(
     holder = room.table.seats[cause.seat]
     if holder is None or holder.stand_in:
         return Rejected("bot_plays", "P-58")
-    events = room.rules.decide(room.game, Seat(cause.seat), body)
+    events: tuple[Any, ...] | Rejected
+    if decided is not None and decided.holds_in(room):
+        events = decided.events
+    else:
+        events = room.rules.decide(room.game, Seat(cause.seat), body)
     if isinstance(events, Rejected):
         return events
     return play(room, cause, body, events, (SeatWoke(cause.seat),) if holder.timeouts else ())
 
 
-def is_slow(room: Room, body: Mapping[str, Any]) -> bool:
+def is_slow(room: Room, body: Mapping[str, Any], decided: Decided | None = None) -> bool:
     """Whether a command is better decided where nobody waits for it."""
+    if decided is not None and decided.holds_in(room):
+        return False
     return body.get("command") in room.rules.slow_commands
 
 
@@ -163,15 +171,6 @@ def play(
         ends = (GameOver(result.scores, ranks), SecretRevealed(room.secret))
         after = end(after, ends)
     return Step(Commit(cause, first, events, ends, dict(body)), after)
-
-
-def places(result: Result, table: Table) -> tuple[int, ...]:
-    """Whoever resigned comes after all others, whatever the bot in their seat has achieved."""
-    gone = [holder is not None and holder.resigned for holder in table.seats]
-    if not any(gone):
-        return result.places
-    ranks = list(zip(gone, result.places, strict=True))
-    return tuple(1 + sum(other < rank for other in ranks) for rank in ranks)
 
 
 Errand = Literal["bot", "turn", "open", "close", "remove"]

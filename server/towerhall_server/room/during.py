@@ -7,7 +7,7 @@ gone: a bot plays on in their seat.
 from collections.abc import Mapping
 from typing import Final
 
-from towerhall_server.game import LEVELS, Rejected
+from towerhall_server.game import LEVELS, Rejected, Result
 from towerhall_server.room.events import (
     BotStoodIn,
     EndWanted,
@@ -145,3 +145,12 @@ def and_end(table: Table, events: tuple[RoomEvent, ...], secret: bytes) -> tuple
     if voices and all(voices):
         return (*events, RoomClosed("agreed"), SecretRevealed(secret))
     return events
+
+
+def places(result: Result, table: Table) -> tuple[int, ...]:
+    """Whoever resigned comes after all others, whatever the bot in their seat has achieved."""
+    gone = [holder is not None and holder.resigned for holder in table.seats]
+    if not any(gone):
+        return result.places
+    ranks = list(zip(gone, result.places, strict=True))
+    return tuple(1 + sum(other < rank for other in ranks) for rank in ranks)

@@ -127,6 +127,17 @@ def decides(before: Room, after: Room) -> bool:
     return after.game is not before.game or after.table.status != before.table.status
 
 
+class Decided(msgspec.Struct, frozen=True):
+    """What a game made of a command, in this very state of it."""
+
+    game: Any
+    events: tuple[Any, ...]
+
+    def holds_in(self, room: Room) -> bool:
+        """Whether deciding again would lead to the same: others changed nothing in the game."""
+        return room.game is self.game
+
+
 class Done(msgspec.Struct, frozen=True):
     """A command that is in the log already, at that seq."""
 
