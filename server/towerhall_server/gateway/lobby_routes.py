@@ -95,7 +95,7 @@ class LobbyRoutes(Routes):
         person = Person(identity.id, identity.name)
 
         async def allow() -> None:
-            await self._take(rooms_per_identity=identity.id, rooms_per_ip=address_of(request))
+            await self._hall.take(rooms_per_identity=identity.id, rooms_per_ip=address_of(request))
 
         try:
             found = await self._quickplay.seat(plan, person, allow)
@@ -128,7 +128,7 @@ class LobbyRoutes(Routes):
 
     async def use_link(self, request: Request) -> Response:
         """The token that a link stands for. The link is worth nothing afterwards."""
-        await self._take(guests_per_ip=address_of(request))
+        await self._hall.take(guests_per_ip=address_of(request))
         wanted = await read_body(request, UsedLink)
         try:
             found = await self._hall.store.take_link(wanted.code)
@@ -147,5 +147,5 @@ class LobbyRoutes(Routes):
     async def _asking(self, request: Request) -> Identity:
         """Who asks, if they do not ask too often."""
         identity = self._identity(request)
-        await self._take(questions_per_identity=identity.id)
+        await self._hall.take(questions_per_identity=identity.id)
         return identity

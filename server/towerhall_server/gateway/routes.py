@@ -30,7 +30,6 @@ from towerhall_server.gateway.names import (
     clean_name,
 )
 from towerhall_server.gateway.origins import Origins
-from towerhall_server.gateway.quotas import Quotas
 from towerhall_server.gateway.socket import RoomSocket, socket_of
 from towerhall_server.gateway.tokens import Identity, TokenProblem, new_identity
 from towerhall_server.lobby.games import describe_games
@@ -70,7 +69,6 @@ class Routes:
     def __init__(self, hall: Hall, origins: Origins) -> None:
         self._hall = hall
         self._origins = origins
-        self._quotas = Quotas(hall.directory.node.log, hall.limits, hall.meters)
         self._listed: tuple[float, list[object]] = (float("-inf"), [])
         self.leaving = False
         """Proxies are told to send nobody here any more; whoever comes is still served."""
@@ -92,7 +90,7 @@ class Routes:
 
     async def guests(self, request: Request) -> Response:
         """A token for somebody new."""
-        await self._take(guests_per_ip=address_of(request))
+        await self._hall.take(guests_per_ip=address_of(request))
         wanted = await read_body(request, NewGuest)
         name = clean_name(wanted.name)
         if name is None:
@@ -130,7 +128,7 @@ class Routes:
             raise RefusedError("draining")
         identity = self._identity(request)
         wanted = await read_body(request, NewRoom)
-        await self._take(rooms_per_identity=identity.id, rooms_per_ip=address_of(request))
+        await self._hall.take(rooms_per_identity=identity.id, rooms_per_ip=address_of(request))
         key = secrets.token_urlsafe(KEY_BYTES) if wanted.private else ""
         plan = self._plan(wanted, identity, key)
         try:
@@ -272,11 +270,6 @@ class Routes:
             raise RefusedError("banned")
         return identity
 
-    async def _take(self, **whose: str) -> None:
-        """One token of each of these limits, or the refusal that says when there will be one."""
-        wait_ms = await self._quotas.take(**whose)
-        if wait_ms:
-            raise RefusedError("too_many", retry_ms=wait_ms)
 
 
 def invite(code: str, key: str = "") -> str:

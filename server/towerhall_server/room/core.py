@@ -270,24 +270,6 @@ def pass_host_step(room: Room, seat: int) -> Step:
     return Step(Commit(THE_ROOM, (event,)), happen(room, (event,), ()))
 
 
-def rematch_plan(room: Room, host: str) -> Plan:
-    """The same people once more, each one seat further on."""
-    table = room.table
-    holders = (table.seats[-1], *table.seats[:-1])
-    return Plan(
-        rules=room.rules,
-        options=table.options,
-        seats=len(table.seats),
-        settings=table.settings,
-        host=host,
-        key_hash=table.key_hash,
-        reserved=tuple(holder.identity if holder else "" for holder in holders),
-        bots=tuple(holder.level if holder else "" for holder in holders),
-        previous=table.code,
-        operator=table.operator,
-    )
-
-
 def close_step(room: Room, reason: str) -> Step:
     """The room ends without a result. The secret is revealed at every end."""
     events = (RoomClosed(reason), SecretRevealed(room.secret))

@@ -112,6 +112,8 @@ def _rematch(room: Room, person: Person, body: Body, known: Known) -> Events:
         return Rejected("not_over", "P-59")
     if table.rematch:
         return Rejected("rematch_made", "P-59", {"room": table.rematch})
+    if known.wait_ms:
+        return Rejected("too_many", "P-59", {"retry_ms": known.wait_ms})
     return (RematchMade(known.rematch),)
 
 

@@ -49,6 +49,8 @@ class Known(msgspec.Struct, frozen=True):
     """Seats of people who have been away for long."""
     rematch: str = ""
     """The code of a room that was made for the same people."""
+    wait_ms: int = 0
+    """How long the person who asks has to wait until they may make a room."""
 
 
 NOTHING_KNOWN: Final = Known()
