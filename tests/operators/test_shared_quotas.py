@@ -1,4 +1,4 @@
-"""What an operator may ask holds for all servers of a store, and for each alone while it is silent."""
+"""What an operator may ask holds for all servers of a store; while it is silent, for each."""
 
 import asyncio
 import os

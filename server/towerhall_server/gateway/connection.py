@@ -12,7 +12,6 @@ from math import ceil
 from time import monotonic
 from typing import Any
 
-from towerhall_protocol.errors import CLOSES
 from towerhall_protocol.messages import (
     ClientChat,
     ClientCommand,
@@ -146,6 +145,10 @@ class Connection:
     def writable(self) -> None:
         self._outbox.drained()
 
+    def ended(self, reason: str) -> None:
+        self._session.state = "over"
+        self._hall.meters.closes[reason] += 1
+
     def lost(self) -> None:
         self.alive = False
         self._session.state = "over"
@@ -170,9 +173,7 @@ class Connection:
         self._outbox.send(*messages)
 
     def close(self, reason: str) -> None:
-        self._session.state = "over"
-        if self._socket.end(CLOSES[reason].code, reason):
-            self._hall.meters.closes[reason] += 1
+        self._socket.end_as(reason)
 
     # Entering
 

@@ -9,7 +9,6 @@ import logging
 from math import ceil
 from time import monotonic, time
 
-from towerhall_protocol.errors import CLOSES
 from towerhall_protocol.level import LEVEL
 from towerhall_protocol.lobby import (
     LobbyArrival,
@@ -19,7 +18,13 @@ from towerhall_protocol.lobby import (
     LobbyServerMessage,
     LobbyWelcome,
 )
-from towerhall_protocol.messages import ClientPing, ServerPaused, ServerPong
+from towerhall_protocol.messages import (
+    ClientPing,
+    ServerError,
+    ServerPaused,
+    ServerPong,
+    ServerRejected,
+)
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.gateway.door import BANNED, STORE_UNAVAILABLE, Refusal, let_in, let_out
 from towerhall_server.gateway.hall import Hall
@@ -78,14 +83,18 @@ class LobbyConnection:
             case ClientPing(seq):
                 self._tell(ServerPong(seq, _now()))
             case Tell(message):
-                self.send(Prepared(message))
+                self._complain(message)
             case HangUp(reason, problem):
                 if problem is not None:
-                    self._tell(problem)
+                    self._complain(problem)
                 self.close(reason)
 
     def writable(self) -> None:
         self._outbox.drained()
+
+    def ended(self, reason: str) -> None:
+        self._session.state = "over"
+        self._hall.meters.closes[reason] += 1
 
     def lost(self) -> None:
         self._session.state = "over"
@@ -104,8 +113,7 @@ class LobbyConnection:
         self._outbox.send(*messages)
 
     def close(self, reason: str) -> None:
-        self._session.state = "over"
-        self._socket.end(CLOSES[reason].code, reason)
+        self._socket.end_as(reason)
 
     # Entering
 
@@ -157,6 +165,10 @@ class LobbyConnection:
     # The way out
 
     def _tell(self, message: LobbyServerMessage) -> None:
+        self.send(Prepared(message))
+
+    def _complain(self, message: ServerError | ServerRejected) -> None:
+        self._hall.meters.bad_messages[message.code] += 1
         self.send(Prepared(message))
 
     def _resync(self) -> None:

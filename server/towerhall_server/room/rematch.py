@@ -1,4 +1,4 @@
-"""What a rematch is: the same people in a new room. Whether there may be one is decided elsewhere."""
+"""What a rematch is: the same people in a new room. Whether there may be one is for others."""
 
 from collections.abc import Mapping
 
