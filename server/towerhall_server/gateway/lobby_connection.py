@@ -32,9 +32,9 @@ from towerhall_server.gateway.lobby_session import LobbySession
 from towerhall_server.gateway.outbox import Outbox
 from towerhall_server.gateway.session import HangUp, Tell, error
 from towerhall_server.gateway.socket import RoomSocket
-from towerhall_server.gateway.tokens import Identity
 from towerhall_server.lobby.board import Board
 from towerhall_server.room.prepared import Prepared
+from towerhall_server.room.seats import Person
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +48,8 @@ class LobbyConnection:
         "_entering",
         "_hall",
         "_hello_timer",
-        "_identity",
         "_outbox",
+        "_person",
         "_session",
         "_socket",
     )
@@ -63,7 +63,7 @@ class LobbyConnection:
         self._socket = socket
         self._session = LobbySession(hall.limits, hall.codec, text=text)
         self._outbox = Outbox(socket, text, self._resync, self._too_slow)
-        self._identity: Identity | None = None
+        self._person: Person | None = None
         self._entering: asyncio.Task[None] | None = None
         loop = asyncio.get_running_loop()
         self._hello_timer = loop.call_later(hall.limits.hello_seconds, self._hello_late)
@@ -102,8 +102,8 @@ class LobbyConnection:
         if self._entering is not None:
             self._entering.cancel()
         self._board.remove(self)
-        if self._identity is not None:
-            let_out(self._hall, self._identity.id, self)
+        if self._person is not None:
+            let_out(self._hall, self._person.id, self)
         self._hall.sockets_of_address.leave(self._address)
         self._outbox.close()
 
@@ -132,16 +132,16 @@ class LobbyConnection:
 
     async def _enter(self, greeting: LobbyGreeting) -> None:
         """From a greeting to the board; every way of failing has its code."""
-        identity = let_in(self._hall, greeting.level, greeting.token, self)
-        if isinstance(identity, Refusal):
-            return self._refuse(identity)
-        self._identity = identity
+        person = let_in(self._hall, greeting.level, greeting.token, self)
+        if isinstance(person, Refusal):
+            return self._refuse(person)
+        self._person = person
         if self._hall.directory.is_cut:
             return self._refuse(STORE_UNAVAILABLE)
         await self._board.ready()
         # From here on in one step: nothing may change between the list and the first patch.
         shown = self._board.add(self, greeting.filter)
-        arrival = LobbyArrival(identity.id, identity.name, LEVEL, _now(), shown)
+        arrival = LobbyArrival(person.id, person.name, LEVEL, _now(), shown)
         self._tell(LobbyWelcome(arrival))
         if self._board.paused:
             self._tell(ServerPaused(True))

@@ -209,14 +209,14 @@ class OperatorRoutes:
         seconds = self._join_seconds
         return {
             "external_id": guest.external_id,
-            "id": guest.identity.id,
-            "name": guest.identity.name,
-            "token": self._hall.tokens.issue(guest.identity, seconds),
+            "id": guest.person.id,
+            "name": guest.person.name,
+            "token": self._hall.tokens.issue(guest.person, seconds),
             "expires": round(1000 * (time() + seconds)),
         }
 
     async def _remember(self, operator: str, guests: Sequence[Guest]) -> None:
-        people = {guest.identity.id: Person(guest.external_id, guest.identity.name)
+        people = {guest.person.id: Person(guest.external_id, guest.person.name)
                   for guest in guests}  # fmt: skip
         await self._store.remember(operator, people)
 

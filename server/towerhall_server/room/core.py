@@ -129,8 +129,6 @@ def step(
     refusal = refuse(room.table, person.id, GAME)
     if refusal is not None:
         return refusal
-    if not room.playing:
-        return Rejected("not_playing", "P-40")
     if tag != room.tag:
         return Rejected("stale", "P-43")
     holder = room.table.seats[cause.seat]
