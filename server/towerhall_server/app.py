@@ -154,6 +154,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
                 directory.listen(lambda: board.tapped(listen(store_url, name))), name="listen"
             ),
             asyncio.create_task(board.run(), name="board"),
+            asyncio.create_task(quickplay.coming.run(), name="coming"),
             asyncio.create_task(watch_lag(node.meters.lag_seconds), name="lag"),
             asyncio.create_task(hall.bans.follow(operator_store), name="bans"),
             asyncio.create_task(deliveries.run(node), name="webhooks"),
@@ -163,7 +164,6 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             yield Service(CountedAnswers(app, node.meters, table), routes, directory, board, hall)
         finally:
             board.close("restart")
-            quickplay.close()
             await directory.close("restart")
             for task in tasks:
                 task.cancel()

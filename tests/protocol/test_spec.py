@@ -47,10 +47,10 @@ from towerhall_server.gateway.lobby_routes import (
 from towerhall_server.gateway.routes import NewGuest, NewRoom
 from towerhall_server.gateway.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
 from towerhall_server.gateway.socket import MAX_FRAGMENTS
+from towerhall_server.lobby.coming import COMING_MS
 from towerhall_server.lobby.games import describe_game
 from towerhall_server.lobby.listing import MOST_ROOMS
 from towerhall_server.lobby.mine import MOST_ROOMS as MOST_MINE
-from towerhall_server.lobby.quickplay import COMING_MS
 from towerhall_server.room import chat, core, history, state
 from towerhall_server.room.absence import ABSENT_SECONDS, HOST_AWAY_SECONDS
 from towerhall_server.room.commits import Cause
