@@ -20,7 +20,7 @@ _walk_stack = traceback.walk_stack
 setattr(  # noqa: B010 (typeshed has it as a function that cannot be replaced)
     traceback, "walk_stack", lambda frame: itertools.islice(_walk_stack(frame), NEAREST_FRAMES)
 )
-asyncio.constants.DEBUG_STACK_DEPTH = NEAREST_FRAMES
+asyncio.constants.DEBUG_STACK_DEPTH = NEAREST_FRAMES  # type: ignore[misc]
 
 # Time per example depends on what else the machine does. The timeout per test still holds.
 settings.register_profile("towerhall", deadline=None, print_blob=True)

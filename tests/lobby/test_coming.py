@@ -1,6 +1,7 @@
 """Seats that quickplay gave: whoever does not come loses it, whatever becomes of the nodes."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from redis.asyncio import Redis
@@ -30,7 +31,8 @@ async def table_of(node: LiveNode, code: str) -> Table:
 
 async def time_is_up(redis: Redis) -> None:
     """For everybody who has been seated so far."""
-    await redis.zadd(COMING, dict.fromkeys(await redis.zrange(COMING, 0, -1), 1))
+    who: Any = await redis.zrange(COMING, 0, -1)
+    await redis.zadd(COMING, dict.fromkeys(who, 1))
 
 
 async def expected(redis: Redis) -> int:

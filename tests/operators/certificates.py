@@ -47,8 +47,8 @@ class Authority:
     def _made(self, name: str, kind: str, where: str = "DNS:nowhere", *signer: str) -> Path:
         made, config = self._folder / f"{name}.pem", self._folder / f"{name}.conf"
         config.write_text(CONFIG.format(name=name, where=where))
-        command = ["openssl", "req", "-x509", "-config", config, "-extensions", kind, "-days", "2"]
+        command = ["openssl", "req", "-x509", "-config", str(config), "-extensions", kind]
         command += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-        command += ["-keyout", self._key(name), "-out", made, *signer]
+        command += ["-days", "2", "-keyout", self._key(name), "-out", str(made), *signer]
         subprocess.run(command, check=True, capture_output=True)
         return made

@@ -11,7 +11,7 @@ from tests.end_to_end.games import QUICK
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from tests.operators.processes import ACME_KEY, NEW_ACME_KEY, OPERATORS, OTHER_KEY, node
 from tests.operators.receiver import OTHER_SECRET, SECRET, receiver
-from towerhall_client.connection import connect
+from towerhall_client.connection import Table, connect
 from towerhall_client.errors import ServiceError, TableClosedError
 from towerhall_client.operator import Operator, Player, Seat, verify_signature
 
@@ -31,6 +31,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 @pytest.fixture
 def acme(server: ServerProcess) -> Operator:
     return Operator(server.url, ACME_KEY)
+
+
+def is_over(table: Table) -> bool:
+    room: Any = table.view["room"]
+    return bool(room["status"] == "over")
 
 
 async def refused(asking: Any) -> tuple[str, int]:
@@ -59,7 +64,7 @@ async def test_a_room_is_opened_played_in_read_and_closed(
         assert room["seats"][0]["external_id"] == ADA.external_id
         closed = await acme.close(opened.code, "maintenance")
         assert (closed["status"], closed["closed"]) == ("over", "maintenance")
-        await table.until(lambda: table.view["room"]["status"] == "over")
+        await table.until(lambda: is_over(table))
     assert (await acme.close(opened.code))["closed"] == "maintenance", "the first reason stays"
 
 
