@@ -10,7 +10,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run bots check format test faults mutants redis-server caddy vectors golden bench constraints clean
+.PHONY: help setup run bots check format test faults mutants redis-server caddy openssl vectors golden bench constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,7 +51,7 @@ format: $(READY) ## format the code and repair what ruff can repair
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-test: $(READY) redis-server caddy ## all tests
+test: $(READY) redis-server caddy openssl ## all tests
 	@$(BIN)/python -m pytest -n 4
 
 faults: $(READY) redis-server ## kill, pause and cut under load, for 40 minutes; PARTS="a b" some, ARGS=--short briefly
@@ -60,11 +60,11 @@ faults: $(READY) redis-server ## kill, pause and cut under load, for 40 minutes;
 mutants: $(READY) ## seed one bug after the other, and see that the tests find each
 	@$(BIN)/python -m tests.mutants $(ARGS)
 
-# The second engine of the storage tests, and the proxy in front of several servers. Both packages start a service, which
-# nobody asked for.
-redis-server caddy:
+# The second engine of the storage tests, the proxy in front of several servers, and what makes certificates for tests. The
+# first two packages start a service, which nobody asked for.
+redis-server caddy openssl:
 	@command -v $@ >/dev/null || { \
-		command -v apt-get >/dev/null || { echo "test: $@ is needed (redis-server 7, caddy 2.6 or newer); install it first" >&2; exit 1; }; \
+		command -v apt-get >/dev/null || { echo "test: $@ is needed (redis-server 7, caddy 2.6, openssl 3 or newer); install it first" >&2; exit 1; }; \
 		echo "test: installing $@ with apt-get; its service is stopped again"; \
 		$(AS_ROOT) apt-get update -qq; \
 		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $@ >/dev/null || exit 1; \

@@ -38,6 +38,7 @@ from towerhall_server.gateway.lobby_routes import LobbyRoutes
 from towerhall_server.gateway.operator_routes import OperatorRoutes
 from towerhall_server.gateway.origins import Origins
 from towerhall_server.gateway.page import page_routes
+from towerhall_server.gateway.quotas import Quotas
 from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.gateway.tokens import Tokens
 from towerhall_server.lobby.board import Board
@@ -56,7 +57,7 @@ from towerhall_server.settings import Settings
 from towerhall_server.telemetry.answers import CountedAnswers
 from towerhall_server.telemetry.families import registry
 from towerhall_server.telemetry.lag import watch_lag
-from towerhall_server.telemetry.meters import Levels
+from towerhall_server.telemetry.meters import Levels, Meters
 from towerhall_server.telemetry.port import metrics_app, metrics_port
 from towerhall_server.workers import Crew, reserved_port
 
@@ -98,13 +99,17 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         deliveries = Deliveries(
             operator_store, settings.hooks, Sender(settings.webhook_networks), PACE
         )
+        meters = Meters()
+        quotas = Quotas(log, settings.limits, meters)
         node = Node(
             name,
             log,
             ServiceClock(),
             discover(),
             settings.keep_days,
+            meters=meters,
             heard=deliveries.heard,
+            wait_ms=lambda person: quotas.take(rooms_per_identity=person),
         )
         directory = Directory(node)
         await directory.beat_once()
@@ -116,6 +121,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             Counts(settings.limits.sockets_per_identity),
             Counts(settings.limits.sockets_per_ip),
             LobbyStore(log),
+            quotas,
         )
         await hall.bans.read(operator_store)
         board = Board(log)
@@ -148,6 +154,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
                 directory.listen(lambda: board.tapped(listen(store_url, name))), name="listen"
             ),
             asyncio.create_task(board.run(), name="board"),
+            asyncio.create_task(quickplay.coming.run(), name="coming"),
             asyncio.create_task(watch_lag(node.meters.lag_seconds), name="lag"),
             asyncio.create_task(hall.bans.follow(operator_store), name="bans"),
             asyncio.create_task(deliveries.run(node), name="webhooks"),
@@ -157,7 +164,6 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             yield Service(CountedAnswers(app, node.meters, table), routes, directory, board, hall)
         finally:
             board.close("restart")
-            quickplay.close()
             await directory.close("restart")
             for task in tasks:
                 task.cancel()

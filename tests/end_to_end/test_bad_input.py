@@ -32,7 +32,7 @@ from towerhall_client.bot import play_bot, random_policy
 from towerhall_client.http import Service
 from towerhall_protocol.document import Document
 from towerhall_protocol.offers import Offer
-from towerhall_server.gateway.tokens import Tokens, new_identity
+from towerhall_server.gateway.tokens import Tokens, new_person
 
 NOWHERE = "ZZZZZZ"
 KEY = secrets.token_urlsafe(32)
@@ -373,7 +373,7 @@ def tampered(token: str) -> str:
 async def test_without_a_good_token_nobody_learns_whether_there_is_such_a_room(
     shared: ServerProcess, token: str, code: str, subprotocol: str, room: str
 ) -> None:
-    stranger = Tokens([KEY], 90).issue(new_identity("Mallory"))
+    stranger = Tokens([KEY], 90).issue(new_person("Mallory"))
     for bad in ("", "xyzzy", f" {token}", f"{token}A", tampered(token), stranger, "a" * 1100):
         async with connected(shared.url, code if room == "there" else room, subprotocol) as raw:
             await raw.hello(bad)
@@ -392,7 +392,7 @@ async def test_a_token_of_10_kb_is_too_large_a_message(shared: ServerProcess, co
 async def test_a_token_that_has_expired_is_not_taken(strict: ServerProcess) -> None:
     days_ago = Tokens([KEY], 1, clock=lambda: time.time() - 2 * 86_400)
     async with connected(strict.url, NOWHERE) as raw:
-        await raw.hello(days_ago.issue(new_identity("Ada")))
+        await raw.hello(days_ago.issue(new_person("Ada")))
         end = await raw.end()
         assert (end.error, end.code) == ("unauthorized", 4401)
         assert end.messages[-1][2] == {"detail": "the token is too old"}

@@ -32,7 +32,7 @@ from towerhall_client.http import Service
 from towerhall_client.lobby import look
 from towerhall_protocol.lobby import Filter
 from towerhall_protocol.merge_patch import apply
-from towerhall_server.gateway.tokens import Tokens, new_identity
+from towerhall_server.gateway.tokens import Tokens, new_person
 
 KEY = secrets.token_urlsafe(32)
 MORE = LIMITS | {
@@ -189,7 +189,7 @@ async def pong(raw: Raw) -> list[Any]:
 
 
 async def test_whoever_may_not_look_is_told_why(pair: Pair, token: str) -> None:
-    stranger = Tokens([secrets.token_urlsafe(32)], 90).issue(new_identity("Mallory"))
+    stranger = Tokens([secrets.token_urlsafe(32)], 90).issue(new_person("Mallory"))
     for bad in ("", "xyzzy", stranger, f"{token}A"):
         async with lobby(pair.one.url) as raw:
             await raw.say("hello", {"token": bad, "level": 1})

@@ -14,7 +14,7 @@ from tests.faults.rig import KEY
 from towerhall_client.errors import ServiceError
 from towerhall_client.http import Service
 from towerhall_protocol.replay import Replay
-from towerhall_server.gateway.tokens import Tokens, new_identity
+from towerhall_server.gateway.tokens import Tokens, new_person
 
 GAME: Final = "five_towers"
 QUIET_SECONDS: Final = 40.0
@@ -160,7 +160,7 @@ class Crowd:
         return [player for table in tables for player in table.players]
 
     def token(self, name: str = "Somebody") -> str:
-        return self._tokens.issue(new_identity(name))
+        return self._tokens.issue(new_person(name))
 
     def in_flight(self, at: int | None = None) -> int:
         """Commands under way, at one of the addresses or anywhere."""

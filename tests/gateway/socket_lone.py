@@ -71,6 +71,9 @@ class Echo:
     def writable(self) -> None:
         raise AssertionError("nothing was ever held back")
 
+    def ended(self, reason: str) -> None:
+        raise AssertionError("nothing was wrong")
+
     def lost(self) -> None:
         pass
 

@@ -62,6 +62,7 @@ class Recorder:
         self.socket = room_socket
         self.messages: list[bytes | str] = []
         self.writables = 0
+        self.ends: list[str] = []
         self.losses = 0
 
     def received(self, data: bytes | str) -> None:
@@ -71,6 +72,10 @@ class Recorder:
     def writable(self) -> None:
         assert self.losses == 0
         self.writables += 1
+
+    def ended(self, reason: str) -> None:
+        assert self.losses == 0
+        self.ends.append(reason)
 
     def lost(self) -> None:
         self.losses += 1

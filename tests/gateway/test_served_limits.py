@@ -26,7 +26,6 @@ from tests.end_to_end.raw import MSGPACK, Answer, Raw, ask, bearer
 from tests.end_to_end.servers import ServerProcess, running
 from tests.eventlog.engines import KINDS
 from tests.eventlog.engines import running as running_engine
-from towerhall_protocol.errors import CLOSES
 from towerhall_server.gateway.limits import Limits
 
 SMALL = {
@@ -252,10 +251,8 @@ async def large_message(visit: Visit) -> Refused | None:
     await raw.throw(text + bytes(large - len(text)))
     heard = await _next(raw)
     if heard is None:
-        # Some reasons are worded by a library; it is the number that clients go by.
-        number = (await raw.end()).code
-        (name,) = [name for name, close in CLOSES.items() if close.code == number]
-        return Refused(name, None, number)
+        end = await raw.end()
+        return Refused(end.reason, None, end.code)
     assert heard[1] == "malformed_message"
     return None
 

@@ -138,10 +138,10 @@ async def test_a_message_too_large_is_closed_so_that_the_peer_can_read_why() -> 
         # All of it is sent before the close is read: had the server stopped reading, the kernel
         # would answer with a reset that overtakes the close.
         await peer.send(masked(Opcode.BINARY, bytes(LATE_BYTES // 2)))
-        assert (await peer.closed()).code == 1009
+        assert await peer.closed() == Close(1009, "message_too_large")
         half = bytes(MESSAGE_BYTES // 2 + 1)
         await other.send(masked(Opcode.BINARY, half, fin=False), masked(Opcode.CONT, half))
-        assert (await other.closed()).code == 1009
+        assert await other.closed() == Close(1009, "message_too_large")
         assert [recorder.messages for recorder in served.recorders] == [[], []]
 
 

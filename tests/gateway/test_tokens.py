@@ -12,17 +12,17 @@ from towerhall_server.gateway.names import clean_name
 from towerhall_server.gateway.tokens import (
     SALT,
     TOKEN_BYTES_MAX,
-    Identity,
     TokenProblem,
     Tokens,
     _Signer,
-    new_identity,
+    new_person,
 )
+from towerhall_server.room.seats import Person
 
 OLD, NEW, STRANGE = b"old key " * 4, b"new key " * 4, b"strange " * 4
 DAYS = 30
 DAY = 86_400
-ANN = Identity("AAECAwQFBgc", "Ann")
+ANN = Person("AAECAwQFBgc", "Ann")
 START = 1_800_000_000.0
 
 
@@ -40,7 +40,7 @@ def tokens(*keys: bytes | str, at: float = START) -> Tokens:
     return Tokens(keys or (OLD,), DAYS, Clock(at))
 
 
-def code(answer: Identity | TokenProblem) -> str:
+def code(answer: Person | TokenProblem) -> str:
     return answer.code if isinstance(answer, TokenProblem) else "taken"
 
 
@@ -65,14 +65,14 @@ def test_a_token_may_hold_for_a_shorter_time() -> None:
 @given(st.text().map(clean_name))
 def test_every_clean_name_fits_into_a_token_and_comes_back(name: str | None) -> None:
     if name is not None:
-        identity = new_identity(name)
+        identity = new_person(name)
         token = tokens().issue(identity)
         assert len(token) < 300
         assert tokens().read(token) == identity
 
 
 def test_new_identities_have_ids_of_eight_random_bytes() -> None:
-    ids = {new_identity("Ann").id for _ in range(1000)}
+    ids = {new_person("Ann").id for _ in range(1000)}
     assert len(ids) == 1000
     assert {len(each) for each in ids} == {11}
 
@@ -193,7 +193,7 @@ def test_a_long_token_is_refused_before_anything_is_computed(
 
 def test_no_token_is_issued_that_would_be_too_long() -> None:
     with pytest.raises(ValueError, match="too long"):
-        tokens().issue(Identity(ANN.id, "n" * 1000))
+        tokens().issue(Person(ANN.id, "n" * 1000))
 
 
 @pytest.mark.parametrize("keys", [(), (b"",), (OLD, ""), OLD, "text"])

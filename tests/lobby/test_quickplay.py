@@ -1,8 +1,6 @@
 """Quickplay on real stores, with two nodes: who wants the same meets, whatever happens."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 
 import pytest
@@ -13,7 +11,7 @@ from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import AnyGame
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
-from towerhall_server.lobby import caller, quickplay
+from towerhall_server.lobby import caller, coming, quickplay
 from towerhall_server.lobby.caller import ask
 from towerhall_server.lobby.quickplay import Quickplay, Seated, wish_of
 from towerhall_server.lobby.store import LobbyStore
@@ -43,24 +41,14 @@ class At:
         return await self.quickplay.seat(plan(name, **wanted), person(name))
 
 
-@asynccontextmanager
-async def quick(node: LiveNode) -> AsyncIterator[At]:
-    at = At(node)
-    yield at
-    at.quickplay.close()
-    await asyncio.gather(*at.quickplay._watches, return_exceptions=True)
+@pytest.fixture
+def here(one: LiveNode) -> At:
+    return At(one)
 
 
 @pytest.fixture
-async def here(one: LiveNode) -> AsyncIterator[At]:
-    async with quick(one) as at:
-        yield at
-
-
-@pytest.fixture
-async def there(other: LiveNode) -> AsyncIterator[At]:
-    async with quick(other) as at:
-        yield at
+def there(other: LiveNode) -> At:
+    return At(other)
 
 
 def shares(found: list[Seated]) -> list[int]:
@@ -236,31 +224,13 @@ async def test_whoever_may_not_make_a_room_lets_others_make_it_at_once(here: At)
     assert ann.code == bob.code
 
 
-async def test_whoever_does_not_come_loses_the_seat_and_who_is_there_keeps_it(
-    here: At, there: At, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(quickplay, "COMING_MS", 700)
-    monkeypatch.setattr(quickplay, "PRESENT_SECONDS", 0.4)
-    ann = await here.seat("ann")
-    bob = await there.seat("bob")
-    # Ann looks from another node than the one that seated her.
-    looking = await there.node.enter(ann.code, "ann")
-    await looking.until(lambda: str(bob.seat) not in looking.view["room"]["seats"])
-    assert str(ann.seat) in looking.view["room"]["seats"]
-    await settled(here)
-
-
-async def settled(at: At) -> None:
-    await asyncio.gather(*at.quickplay._watches)
-
-
 async def test_nobody_is_sent_to_a_room_that_all_have_left(
     here: At, there: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann = await here.seat("ann")
     looking = await here.node.enter(ann.code, "ann")
     await looking.do("ready")
-    monkeypatch.setattr(quickplay, "COMING_MS", 0)
+    monkeypatch.setattr(coming, "COMING_MS", 0)
     bob = await there.seat("bob", seats=2)
     assert bob.code == ann.code  # she is there, on another node
     await (await there.node.enter(ann.code, "bob")).do("stand")

@@ -25,6 +25,7 @@ from towerhall_server.operators.happenings import happened
 from towerhall_server.operators.reading import Logs
 from towerhall_server.operators.store import OperatorStore, Told
 from towerhall_server.room import core
+from towerhall_server.room.rematch import rematch_plan
 
 QUEUE = ("rooms", "busy", "news", "told")
 
@@ -306,7 +307,7 @@ async def test_rooms_of_nobody_and_of_operators_without_a_hook_are_not_noted(
 async def test_a_rematch_belongs_to_the_same_operator(one: OperatingNode) -> None:
     actor = await one.new_room()
     await begin(actor)
-    plan = core.rematch_plan(actor.follower.room, "identity-1")
+    plan = rematch_plan(actor.follower.room, "identity-1", {})
     assert plan.operator == ACME
 
 

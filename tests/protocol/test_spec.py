@@ -47,10 +47,10 @@ from towerhall_server.gateway.lobby_routes import (
 from towerhall_server.gateway.routes import NewGuest, NewRoom
 from towerhall_server.gateway.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
 from towerhall_server.gateway.socket import MAX_FRAGMENTS
+from towerhall_server.lobby.coming import COMING_MS
 from towerhall_server.lobby.games import describe_game
 from towerhall_server.lobby.listing import MOST_ROOMS
 from towerhall_server.lobby.mine import MOST_ROOMS as MOST_MINE
-from towerhall_server.lobby.quickplay import COMING_MS
 from towerhall_server.room import chat, core, history, state
 from towerhall_server.room.absence import ABSENT_SECONDS, HOST_AWAY_SECONDS
 from towerhall_server.room.commits import Cause
@@ -59,6 +59,7 @@ from towerhall_server.room.during import STAND_IN, TIMEOUTS_TO_CALL, TIMEOUTS_TO
 from towerhall_server.room.events import PUBLIC_FIELDS, EndWanted, Settings, TimedOut, facts
 from towerhall_server.room.gate import RIGHTS
 from towerhall_server.room.record_shape import FORMAT, Deal, Hand, Proof, Record
+from towerhall_server.room.rematch import rematch_plan
 from towerhall_server.room.seats import BOT_DELAY_MS, TURN_SECONDS, Known, Person
 from towerhall_server.room.state import Room
 from towerhall_server.room.view import SHARED, view
@@ -349,7 +350,7 @@ def rooms() -> Iterator[Room]:
         assert isinstance(step, Step), step
         room = step.after
     yield room
-    rematch = core.rematch_plan(room, ada.id)
+    rematch = rematch_plan(room, ada.id, {})
     made = Known(rematch="ABCDEG")
     step = core.manage(room, ada, Cause(0, ada.id, "origin", 2), commands.rematch(), made)
     assert isinstance(step, Step), step

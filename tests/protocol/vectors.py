@@ -13,7 +13,7 @@ import msgpack
 import msgspec
 
 from tests.protocol import messages as samples
-from tests.protocol import replay_vectors
+from tests.protocol import replay_vectors, webhook_vectors
 from towerhall_protocol.codec import (
     FROM_CLIENT,
     CodecError,
@@ -221,6 +221,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "merge_patch": merge_patch,
     "messages": messages,
     "replay": replay_vectors.replay,
+    "webhooks": webhook_vectors.webhooks,
 }
 
 

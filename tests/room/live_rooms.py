@@ -43,7 +43,7 @@ from towerhall_server.room.core import Plan
 from towerhall_server.room.directory import Directory
 from towerhall_server.room.events import Settings
 from towerhall_server.room.inbox import Command, Join
-from towerhall_server.room.node import Node
+from towerhall_server.room.node import Node, no_wait
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import Person
 
@@ -363,10 +363,11 @@ async def live_node(
     games: Mapping[str, AnyGame] = GAMES,
     keep_days: int = 30,
     asleep_seconds: float = 60.0,
+    wait_ms: Callable[[str], Awaitable[int]] = no_wait,
 ) -> AsyncIterator[LiveNode]:
     """A node that knows the time, unless it may not, and hears of others, likewise."""
     async with WatchedLog(url, name) as log:
-        node = Node(name, log, ServiceClock(), games, keep_days)
+        node = Node(name, log, ServiceClock(), games, keep_days, wait_ms=wait_ms)
         live = LiveNode(url, log, Directory(node, asleep_seconds=asleep_seconds))
         if beats:
             await live.directory.beat_once()

@@ -112,6 +112,7 @@ class PureRoom:
         turn_seconds: int = 0,
         bot_delay_ms: int = Settings().bot_delay_ms,
         salt: str = "",
+        host: str = HOST.id,
         **plan: Any,
     ) -> None:
         """Logs with another salt have other chains."""
@@ -127,7 +128,7 @@ class PureRoom:
         """All that was asked for, and of which room."""
         options = rules.presets["standard"]
         settings = Settings(turn_seconds, bot_delay_ms)
-        planned = Plan(rules, options, seats, settings, HOST.id, KEY_HASH, **plan)
+        planned = Plan(rules, options, seats, settings, host, KEY_HASH, **plan)
         self.append(core.found(planned, CODE, UID, SECRET))
 
     @property

@@ -23,7 +23,7 @@ from tests.room.pure_rooms import (
 )
 from towerhall_server.game import Rejected, Result
 from towerhall_server.room import core, during
-from towerhall_server.room.core import found, rematch_plan
+from towerhall_server.room.core import found
 from towerhall_server.room.events import (
     BotStoodIn,
     EndWanted,
@@ -36,6 +36,7 @@ from towerhall_server.room.events import (
     SecretRevealed,
     TimedOut,
 )
+from towerhall_server.room.rematch import rematch_plan
 from towerhall_server.room.seats import Known, read_settings
 from towerhall_server.room.table import Holder
 from towerhall_server.room.view import SHARED, describe, view
@@ -447,7 +448,7 @@ def test_a_rematch_is_linked_both_ways_with_seats_rotated_by_one() -> None:
     pure = playing(ADA, BEN, CYD, seats=4).play_on()
     pure.say(BEN, "rematch")
     assert shown(pure)["rematch"] == REMATCH
-    plan = rematch_plan(pure.room, BEN.id)
+    plan = rematch_plan(pure.room, BEN.id, {})
     room = found(plan, REMATCH, UID, SECRET).after
     assert room.table.previous == pure.room.table.code
     assert room.table.host == BEN.id
@@ -476,7 +477,7 @@ def test_a_room_that_was_closed_can_be_played_again_too() -> None:
     pure.say(ADA, "sit", seat=1)
     pure.append(core.close_step(pure.room, "maintenance"))
     pure.say(ADA, "rematch")
-    assert rematch_plan(pure.room, ADA.id).reserved == ("", "", ADA.id)
+    assert rematch_plan(pure.room, ADA.id, {}).reserved == ("", "", ADA.id)
 
 
 def test_a_list_shows_nothing_of_whom_seats_are_kept_for() -> None:

@@ -43,7 +43,7 @@ waiting remove_bot  not_host    not_host       ok             ok
 waiting kick        not_host    not_host       ok             ok
 waiting set_options not_host    not_host       ok             ok
 waiting leave       not_seated  not_playing    not_playing    not_seated
-waiting take_back   not_seated  no_bot_plays   no_bot_plays   not_seated
+waiting take_back   not_seated  not_playing    not_playing    not_seated
 waiting call_bot    not_seated  not_playing    not_playing    not_seated
 waiting resign      not_seated  not_playing    not_playing    not_seated
 waiting want_end    not_seated  not_playing    not_playing    not_seated
@@ -60,7 +60,7 @@ sealed  remove_bot  not_host    not_host       not_waiting    not_waiting
 sealed  kick        not_host    not_host       not_waiting    not_waiting
 sealed  set_options not_host    not_host       not_waiting    not_waiting
 sealed  leave       not_seated  not_playing    not_playing    not_seated
-sealed  take_back   not_seated  no_bot_plays   no_bot_plays   not_seated
+sealed  take_back   not_seated  not_playing    not_playing    not_seated
 sealed  call_bot    not_seated  not_playing    not_playing    not_seated
 sealed  resign      not_seated  not_playing    not_playing    not_seated
 sealed  want_end    not_seated  not_playing    not_playing    not_seated
@@ -94,7 +94,7 @@ over    remove_bot  not_host    not_host       not_waiting    not_waiting
 over    kick        not_host    not_host       not_waiting    not_waiting
 over    set_options not_host    not_host       not_waiting    not_waiting
 over    leave       not_seated  not_playing    not_playing    not_seated
-over    take_back   not_seated  no_bot_plays   no_bot_plays   not_seated
+over    take_back   not_seated  not_playing    not_playing    not_seated
 over    call_bot    not_seated  not_playing    not_playing    not_seated
 over    resign      not_seated  not_playing    not_playing    not_seated
 over    want_end    not_seated  not_playing    not_playing    not_seated

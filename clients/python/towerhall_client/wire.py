@@ -8,8 +8,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 from websockets.typing import Subprotocol
 
-from towerhall_client.http import refusal
 from towerhall_client.retry import may_ask_again, may_return
+from towerhall_client.web import refusal
 from towerhall_protocol import codec
 from towerhall_protocol.errors import BY_NUMBER
 from towerhall_protocol.level import MSGPACK

@@ -12,7 +12,6 @@ from math import ceil
 from time import monotonic
 from typing import Any
 
-from towerhall_protocol.errors import CLOSES
 from towerhall_protocol.messages import (
     ClientChat,
     ClientCommand,
@@ -49,7 +48,6 @@ from towerhall_server.room.view import view_class
 logger = logging.getLogger(__name__)
 
 NOBODY = Person("", "")
-SIT = "sit"
 MOST_ERRANDS = 4
 NEWS_SECONDS = 0.25  # so long after the last news of a room a crowd makes nobody read again
 ORIGIN = re.compile(r"[A-Za-z0-9_-]{11}")
@@ -139,12 +137,16 @@ class Connection:
                 asyncio.get_running_loop().call_later(wait_ms / 1000, self._pace)
                 return
             asked = self._waiting.pop(0)
-            if asked.body["command"] == SIT:
+            if asked.body["command"] == "sit":
                 self._hall.store.remember(self.person.id, self._code)
             self._actor.put(Command(self, asked))
 
     def writable(self) -> None:
         self._outbox.drained()
+
+    def ended(self, reason: str) -> None:
+        self._session.state = "over"
+        self._hall.meters.closes[reason] += 1
 
     def lost(self) -> None:
         self.alive = False
@@ -170,9 +172,7 @@ class Connection:
         self._outbox.send(*messages)
 
     def close(self, reason: str) -> None:
-        self._session.state = "over"
-        if self._socket.end(CLOSES[reason].code, reason):
-            self._hall.meters.closes[reason] += 1
+        self._socket.end_as(reason)
 
     # Entering
 
@@ -182,10 +182,10 @@ class Connection:
         if self._hello_timer is not None:
             self._hello_timer.cancel()
             self._hello_timer = None
-        identity = let_in(self._hall, greeting.level, greeting.token, self)
-        if isinstance(identity, Refusal):
-            return self._refuse(identity)
-        self.person = Person(identity.id, identity.name)
+        person = let_in(self._hall, greeting.level, greeting.token, self)
+        if isinstance(person, Refusal):
+            return self._refuse(person)
+        self.person = person
         if not ORIGIN.fullmatch(greeting.origin):
             detail = "origin is 8 random bytes as base64url: 11 characters"
             return self._fail("bad_message", error("malformed_message", detail=detail))
@@ -199,13 +199,13 @@ class Connection:
         except PoisonedRoomError:
             return self._fail("server_fault", error("server_fault"))
         # The same answer for a room that is not there and for one that is none of their business.
-        if actor is None or not admits(actor.follower.room.table, identity.id, greeting.key):
+        if actor is None or not admits(actor.follower.room.table, person.id, greeting.key):
             return self._fail("room_gone", error("room_gone"))
-        watches = actor.follower.room.table.seat_of(identity.id) is None
+        watches = actor.follower.room.table.seat_of(person.id) is None
         if watches:
             actor.doubt(NEWS_SECONDS)  # a seat may be so new that this node has not heard of it
         else:
-            self._hall.store.remember(identity.id, self._code)
+            self._hall.store.remember(person.id, self._code)
         if watches and actor.follower.audience.watchers >= limits.spectators_per_room:
             return self._refuse(busy())
         log = self._hall.directory.node.log

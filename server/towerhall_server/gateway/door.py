@@ -10,8 +10,9 @@ from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
 from towerhall_protocol.messages import ServerError
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.session import error
-from towerhall_server.gateway.tokens import Identity, TokenProblem
+from towerhall_server.gateway.tokens import TokenProblem
 from towerhall_server.operators.bans import Visitor
+from towerhall_server.room.seats import Person
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -29,20 +30,20 @@ def busy() -> Refusal:
     return Refusal("busy", error("busy", retry_ms=10_000))
 
 
-def let_in(hall: Hall, level: int, token: str, visitor: Visitor) -> Identity | Refusal:
+def let_in(hall: Hall, level: int, token: str, visitor: Visitor) -> Person | Refusal:
     """Who somebody is. Whoever is let in has to be let out again."""
     if level < OLDEST_LEVEL:
         levels = error("level_too_old", oldest=OLDEST_LEVEL, newest=LEVEL)
         return Refusal("level_too_old", levels)
-    identity = hall.tokens.read(token)
-    if isinstance(identity, TokenProblem):
-        return Refusal("unauthorized", error("unauthorized", detail=identity.detail))
-    if identity.id in hall.bans:
+    person = hall.tokens.read(token)
+    if isinstance(person, TokenProblem):
+        return Refusal("unauthorized", error("unauthorized", detail=person.detail))
+    if person.id in hall.bans:
         return BANNED
-    if not hall.sockets_of_identity.enter(identity.id):
+    if not hall.sockets_of_identity.enter(person.id):
         return busy()
-    hall.bans.enter(identity.id, visitor)
-    return identity
+    hall.bans.enter(person.id, visitor)
+    return person
 
 
 def let_out(hall: Hall, identity: str, visitor: Visitor) -> None:

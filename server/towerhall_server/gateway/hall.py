@@ -3,7 +3,9 @@
 import msgspec
 
 from towerhall_protocol.codec import Limits as CodecLimits
+from towerhall_server.gateway.http import RefusedError
 from towerhall_server.gateway.limits import Counts, Limits
+from towerhall_server.gateway.quotas import Quotas
 from towerhall_server.gateway.tokens import Tokens
 from towerhall_server.lobby.store import LobbyStore
 from towerhall_server.operators.bans import Bans
@@ -21,11 +23,18 @@ class Hall(msgspec.Struct, frozen=True):
     sockets_of_identity: Counts
     sockets_of_address: Counts
     store: LobbyStore
+    quotas: Quotas
     bans: Bans = msgspec.field(default_factory=Bans)
 
     @property
     def meters(self) -> Meters:
         return self.directory.node.meters
+
+    async def take(self, **whose: str) -> None:
+        """One token of each of these rates, or the refusal that says when there will be one."""
+        wait_ms = await self.quotas.take(**whose)
+        if wait_ms:
+            raise RefusedError("too_many", retry_ms=wait_ms)
 
     def levels(self, *, ready: bool) -> Levels:
         """What there is now. It is counted when somebody asks, so that nobody else pays for it."""

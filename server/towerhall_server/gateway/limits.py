@@ -47,7 +47,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     sockets_per_identity: int = 32
     spectators_per_room: int = 200
     rooms_per_identity: Rate = Rate(20 / 3600, 20)
-    """Of all nodes together, as are the next two."""
+    """Of all nodes together, as are all that follow."""
     rooms_per_ip: Rate = Rate(100 / 3600, 100)
     guests_per_ip: Rate = Rate(30 / 60, 30)
     questions_per_identity: Rate = Rate(5, 30)

@@ -12,5 +12,9 @@ class Listener(Protocol):
     def writable(self) -> None:
         """The backlog was high and is low again."""
 
+    def ended(self, reason: str) -> None:
+        """This server ends the connection, for one of the reasons in `errors.CLOSES`. Comes once
+        at most; `lost` comes some time after it."""
+
     def lost(self) -> None:
         """The connection is over, for whatever reason. Comes once, and last."""

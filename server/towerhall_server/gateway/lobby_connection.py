@@ -9,7 +9,6 @@ import logging
 from math import ceil
 from time import monotonic, time
 
-from towerhall_protocol.errors import CLOSES
 from towerhall_protocol.level import LEVEL
 from towerhall_protocol.lobby import (
     LobbyArrival,
@@ -19,7 +18,13 @@ from towerhall_protocol.lobby import (
     LobbyServerMessage,
     LobbyWelcome,
 )
-from towerhall_protocol.messages import ClientPing, ServerPaused, ServerPong
+from towerhall_protocol.messages import (
+    ClientPing,
+    ServerError,
+    ServerPaused,
+    ServerPong,
+    ServerRejected,
+)
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.gateway.door import BANNED, STORE_UNAVAILABLE, Refusal, let_in, let_out
 from towerhall_server.gateway.hall import Hall
@@ -27,9 +32,9 @@ from towerhall_server.gateway.lobby_session import LobbySession
 from towerhall_server.gateway.outbox import Outbox
 from towerhall_server.gateway.session import HangUp, Tell, error
 from towerhall_server.gateway.socket import RoomSocket
-from towerhall_server.gateway.tokens import Identity
 from towerhall_server.lobby.board import Board
 from towerhall_server.room.prepared import Prepared
+from towerhall_server.room.seats import Person
 
 logger = logging.getLogger(__name__)
 
@@ -43,8 +48,8 @@ class LobbyConnection:
         "_entering",
         "_hall",
         "_hello_timer",
-        "_identity",
         "_outbox",
+        "_person",
         "_session",
         "_socket",
     )
@@ -58,7 +63,7 @@ class LobbyConnection:
         self._socket = socket
         self._session = LobbySession(hall.limits, hall.codec, text=text)
         self._outbox = Outbox(socket, text, self._resync, self._too_slow)
-        self._identity: Identity | None = None
+        self._person: Person | None = None
         self._entering: asyncio.Task[None] | None = None
         loop = asyncio.get_running_loop()
         self._hello_timer = loop.call_later(hall.limits.hello_seconds, self._hello_late)
@@ -78,14 +83,18 @@ class LobbyConnection:
             case ClientPing(seq):
                 self._tell(ServerPong(seq, _now()))
             case Tell(message):
-                self.send(Prepared(message))
+                self._complain(message)
             case HangUp(reason, problem):
                 if problem is not None:
-                    self._tell(problem)
+                    self._complain(problem)
                 self.close(reason)
 
     def writable(self) -> None:
         self._outbox.drained()
+
+    def ended(self, reason: str) -> None:
+        self._session.state = "over"
+        self._hall.meters.closes[reason] += 1
 
     def lost(self) -> None:
         self._session.state = "over"
@@ -93,8 +102,8 @@ class LobbyConnection:
         if self._entering is not None:
             self._entering.cancel()
         self._board.remove(self)
-        if self._identity is not None:
-            let_out(self._hall, self._identity.id, self)
+        if self._person is not None:
+            let_out(self._hall, self._person.id, self)
         self._hall.sockets_of_address.leave(self._address)
         self._outbox.close()
 
@@ -104,8 +113,7 @@ class LobbyConnection:
         self._outbox.send(*messages)
 
     def close(self, reason: str) -> None:
-        self._session.state = "over"
-        self._socket.end(CLOSES[reason].code, reason)
+        self._socket.end_as(reason)
 
     # Entering
 
@@ -124,16 +132,16 @@ class LobbyConnection:
 
     async def _enter(self, greeting: LobbyGreeting) -> None:
         """From a greeting to the board; every way of failing has its code."""
-        identity = let_in(self._hall, greeting.level, greeting.token, self)
-        if isinstance(identity, Refusal):
-            return self._refuse(identity)
-        self._identity = identity
+        person = let_in(self._hall, greeting.level, greeting.token, self)
+        if isinstance(person, Refusal):
+            return self._refuse(person)
+        self._person = person
         if self._hall.directory.is_cut:
             return self._refuse(STORE_UNAVAILABLE)
         await self._board.ready()
         # From here on in one step: nothing may change between the list and the first patch.
         shown = self._board.add(self, greeting.filter)
-        arrival = LobbyArrival(identity.id, identity.name, LEVEL, _now(), shown)
+        arrival = LobbyArrival(person.id, person.name, LEVEL, _now(), shown)
         self._tell(LobbyWelcome(arrival))
         if self._board.paused:
             self._tell(ServerPaused(True))
@@ -157,6 +165,10 @@ class LobbyConnection:
     # The way out
 
     def _tell(self, message: LobbyServerMessage) -> None:
+        self.send(Prepared(message))
+
+    def _complain(self, message: ServerError | ServerRejected) -> None:
+        self._hall.meters.bad_messages[message.code] += 1
         self.send(Prepared(message))
 
     def _resync(self) -> None:

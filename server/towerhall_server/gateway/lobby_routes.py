@@ -21,7 +21,6 @@ from towerhall_server.gateway.lobby_connection import LobbyConnection
 from towerhall_server.gateway.origins import Origins
 from towerhall_server.gateway.routes import NewRoom, Routes, address_of, invite
 from towerhall_server.gateway.socket import RoomSocket
-from towerhall_server.gateway.tokens import Identity
 from towerhall_server.lobby.board import Board
 from towerhall_server.lobby.mine import rooms_of
 from towerhall_server.lobby.quickplay import Quickplay
@@ -51,7 +50,7 @@ class UsedLink(msgspec.Struct, forbid_unknown_fields=True):
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
     """What the store keeps of a link."""
 
-    identity: Identity
+    person: Person
     room: str = ""
 
 
@@ -86,16 +85,15 @@ class LobbyRoutes(Routes):
         """A seat beside others who want the same."""
         if self.draining:
             raise RefusedError("draining")
-        identity = await self._asking(request)
+        person = await self._asking(request)
         wanted = await read_body(request, NewQuickplay)
         rules = self._hall.directory.node.games.get(wanted.game)
         seats = rules.seats[0] if wanted.seats is None and rules else wanted.seats
         room = NewRoom(wanted.game, wanted.options, seats, wanted.turn_seconds)
-        plan = msgspec.structs.replace(self._plan(room, identity, key=""), quick=True)
-        person = Person(identity.id, identity.name)
+        plan = msgspec.structs.replace(self._plan(room, person, key=""), quick=True)
 
         async def allow() -> None:
-            await self._take(rooms_per_identity=identity.id, rooms_per_ip=address_of(request))
+            await self._hall.take(rooms_per_identity=person.id, rooms_per_ip=address_of(request))
 
         try:
             found = await self._quickplay.seat(plan, person, allow)
@@ -105,21 +103,21 @@ class LobbyRoutes(Routes):
 
     async def mine(self, request: Request) -> Response:
         """The rooms in which whoever asks has a place."""
-        identity = await self._asking(request)
+        person = await self._asking(request)
         try:
-            rooms = await rooms_of(self._hall.directory, self._hall.store, identity.id)
+            rooms = await rooms_of(self._hall.directory, self._hall.store, person.id)
         except StoreError:
             raise RefusedError("store_unavailable") from None
         return answer({"rooms": rooms})
 
     async def new_link(self, request: Request) -> Response:
         """A link by which another device becomes who asks, once and soon."""
-        identity = await self._asking(request)
+        person = await self._asking(request)
         wanted = await read_body(request, NewLink)
         if wanted.room and not is_code(wanted.room):
             raise RefusedError("room_gone")
         code = secrets.token_urlsafe(LINK_BYTES)
-        kept = msgspec.msgpack.encode(_Kept(identity, wanted.room))
+        kept = msgspec.msgpack.encode(_Kept(person, wanted.room))
         try:
             await self._hall.store.keep_link(code, kept, LINK_MS)
         except StoreError:
@@ -128,7 +126,7 @@ class LobbyRoutes(Routes):
 
     async def use_link(self, request: Request) -> Response:
         """The token that a link stands for. The link is worth nothing afterwards."""
-        await self._take(guests_per_ip=address_of(request))
+        await self._hall.take(guests_per_ip=address_of(request))
         wanted = await read_body(request, UsedLink)
         try:
             found = await self._hall.store.take_link(wanted.code)
@@ -137,15 +135,15 @@ class LobbyRoutes(Routes):
         if found is None:
             raise RefusedError("link_gone")
         kept = msgspec.msgpack.decode(found, type=_Kept)
-        identity = kept.identity
-        if identity.id in self._hall.bans:
+        person = kept.person
+        if person.id in self._hall.bans:
             raise RefusedError("banned")
-        token = self._hall.tokens.issue(identity)
-        given = {"token": token, "id": identity.id, "name": identity.name}
+        token = self._hall.tokens.issue(person)
+        given = {"token": token, "id": person.id, "name": person.name}
         return answer(given | ({"room": kept.room} if kept.room else {}), 201)
 
-    async def _asking(self, request: Request) -> Identity:
+    async def _asking(self, request: Request) -> Person:
         """Who asks, if they do not ask too often."""
-        identity = self._identity(request)
-        await self._take(questions_per_identity=identity.id)
-        return identity
+        person = self._person(request)
+        await self._hall.take(questions_per_identity=person.id)
+        return person

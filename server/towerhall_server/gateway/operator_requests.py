@@ -9,10 +9,9 @@ import msgspec
 from towerhall_server.game import LEVELS, AnyGame, Rejected, read_options
 from towerhall_server.gateway.http import RefusedError
 from towerhall_server.gateway.names import clean_name
-from towerhall_server.gateway.tokens import Identity
 from towerhall_server.operators.keys import MOST_EXTERNAL, identity_of
 from towerhall_server.room.core import Plan
-from towerhall_server.room.seats import read_settings
+from towerhall_server.room.seats import Person, read_settings
 
 CLOSED: Final = "closed_by_operator"
 REASON: Final = re.compile(r"[a-z0-9_]{1,40}")
@@ -60,7 +59,7 @@ class NewBan(msgspec.Struct, forbid_unknown_fields=True):
 class Guest(msgspec.Struct, frozen=True):
     """Somebody for whom a seat is reserved."""
 
-    identity: Identity
+    person: Person
     external_id: str
 
 
@@ -73,7 +72,7 @@ def guest_of(secret: bytes, operator: str, external_id: str, name: str) -> Guest
         identity = identity_of(secret, operator, external_id)
     except UnicodeError:
         raise _bad("external_id is no text") from None
-    return Guest(Identity(identity, clean), external_id)
+    return Guest(Person(identity, clean), external_id)
 
 
 def guests_of(
@@ -90,7 +89,7 @@ def guests_of(
         if wish.bot:
             raise _bad("a seat is for a person or for a bot, not for both")
         guests.append(guest_of(secret, operator, wish.external_id, wish.name))
-    people = [guest.identity.id for guest in guests if guest is not None]
+    people = [guest.person.id for guest in guests if guest is not None]
     if len(set(people)) < len(people):
         raise _bad("an external_id has two seats")
     return guests
@@ -127,7 +126,7 @@ def plan_of(
         settings=settings,
         host="",
         key_hash=key_hash,
-        reserved=tuple(guest.identity.id if guest else "" for guest in guests),
+        reserved=tuple(guest.person.id if guest else "" for guest in guests),
         bots=bots if any(bots) else (),
         quick=True,
         operator=operator,

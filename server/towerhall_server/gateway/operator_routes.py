@@ -9,7 +9,7 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
-from time import monotonic, time
+from time import time
 from typing import Any, Final
 
 import msgspec
@@ -23,7 +23,7 @@ from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.game import UnknownRulesError
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http import RefusedError, answer, read_body
-from towerhall_server.gateway.limits import Buckets, ip_key
+from towerhall_server.gateway.limits import ip_key
 from towerhall_server.gateway.operator_requests import (
     ID,
     Closing,
@@ -82,8 +82,6 @@ class OperatorRoutes:
         self._join_seconds = join_seconds
         self._add = add
         self._is_draining = is_draining
-        self._asked = Buckets(hall.limits.operator_requests)
-        self._failed = Buckets(hall.limits.operator_requests)
 
     def table(self) -> Sequence[BaseRoute]:
         at = "/v1/operator"
@@ -183,7 +181,7 @@ class OperatorRoutes:
         """The endpoint for operators and nobody else, and for a store that may not answer."""
 
         async def endpoint(request: Request) -> Response:
-            operator = self._operator(request)
+            operator = await self._operator(request)
             try:
                 return await serve(request, operator)
             except StoreError:
@@ -191,14 +189,15 @@ class OperatorRoutes:
 
         return endpoint
 
-    def _operator(self, request: Request) -> str:
+    async def _operator(self, request: Request) -> str:
         kind, _, key = request.headers.get("authorization", "").partition(" ")
         key = key.strip() if kind.lower() == "bearer" else ""
         operator = self._operators.find(key)
         if operator is not None:
-            _take(self._asked, operator)
+            await self._hall.take(operator_requests=f"operator {operator}")
             return operator
-        _take(self._failed, ip_key(request.client.host if request.client else ""))
+        address = ip_key(request.client.host if request.client else "")
+        await self._hall.take(operator_requests=f"address {address}")
         if isinstance(self._hall.tokens.read(key), TokenProblem):
             raise RefusedError("unauthorized", detail="this address wants the key of an operator")
         raise RefusedError("forbidden")
@@ -210,14 +209,14 @@ class OperatorRoutes:
         seconds = self._join_seconds
         return {
             "external_id": guest.external_id,
-            "id": guest.identity.id,
-            "name": guest.identity.name,
-            "token": self._hall.tokens.issue(guest.identity, seconds),
+            "id": guest.person.id,
+            "name": guest.person.name,
+            "token": self._hall.tokens.issue(guest.person, seconds),
             "expires": round(1000 * (time() + seconds)),
         }
 
     async def _remember(self, operator: str, guests: Sequence[Guest]) -> None:
-        people = {guest.identity.id: Person(guest.external_id, guest.identity.name)
+        people = {guest.person.id: Person(guest.external_id, guest.person.name)
                   for guest in guests}  # fmt: skip
         await self._store.remember(operator, people)
 
@@ -268,12 +267,6 @@ def _again(before: bytes, mark: bytes) -> Response:
     if len(before) == MARK_BYTES:
         raise RefusedError("in_progress", retry_ms=RETRY_MS)
     return answer(msgspec.Raw(before[MARK_BYTES:]), 201)
-
-
-def _take(buckets: Buckets, whose: str) -> None:
-    wait_ms = buckets.take(whose, monotonic())
-    if wait_ms:
-        raise RefusedError("too_many", retry_ms=wait_ms)
 
 
 def _shown(ban: Ban) -> dict[str, Any]:

@@ -30,9 +30,8 @@ from towerhall_server.gateway.names import (
     clean_name,
 )
 from towerhall_server.gateway.origins import Origins
-from towerhall_server.gateway.quotas import Quotas
 from towerhall_server.gateway.socket import RoomSocket, socket_of
-from towerhall_server.gateway.tokens import Identity, TokenProblem, new_identity
+from towerhall_server.gateway.tokens import TokenProblem, new_person
 from towerhall_server.lobby.games import describe_games
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.codes import is_code
@@ -41,7 +40,7 @@ from towerhall_server.room.directory import PoisonedRoomError
 from towerhall_server.room.gate import key_hash, may_enter, opens
 from towerhall_server.room.record import RecordNotReadyError, record_of
 from towerhall_server.room.record_shape import key_hash_of
-from towerhall_server.room.seats import BOT_DELAY_MS, TURN_SECONDS, read_settings
+from towerhall_server.room.seats import BOT_DELAY_MS, TURN_SECONDS, Person, read_settings
 from towerhall_server.room.view import describe
 
 KEY_BYTES: Final = 12
@@ -70,7 +69,6 @@ class Routes:
     def __init__(self, hall: Hall, origins: Origins) -> None:
         self._hall = hall
         self._origins = origins
-        self._quotas = Quotas(hall.directory.node.log, hall.limits, hall.meters)
         self._listed: tuple[float, list[object]] = (float("-inf"), [])
         self.leaving = False
         """Proxies are told to send nobody here any more; whoever comes is still served."""
@@ -92,14 +90,14 @@ class Routes:
 
     async def guests(self, request: Request) -> Response:
         """A token for somebody new."""
-        await self._take(guests_per_ip=address_of(request))
+        await self._hall.take(guests_per_ip=address_of(request))
         wanted = await read_body(request, NewGuest)
         name = clean_name(wanted.name)
         if name is None:
             raise RefusedError("bad_name")
-        identity = new_identity(name)
-        token = self._hall.tokens.issue(identity)
-        return answer({"token": token, "id": identity.id, "name": identity.name}, 201)
+        person = new_person(name)
+        token = self._hall.tokens.issue(person)
+        return answer({"token": token, "id": person.id, "name": person.name}, 201)
 
     async def games(self, request: Request) -> Response:
         """What a lobby needs to draw its form."""
@@ -128,17 +126,17 @@ class Routes:
         """A new room; whoever asks for it is its host."""
         if self.draining:
             raise RefusedError("draining")
-        identity = self._identity(request)
+        person = self._person(request)
         wanted = await read_body(request, NewRoom)
-        await self._take(rooms_per_identity=identity.id, rooms_per_ip=address_of(request))
+        await self._hall.take(rooms_per_identity=person.id, rooms_per_ip=address_of(request))
         key = secrets.token_urlsafe(KEY_BYTES) if wanted.private else ""
-        plan = self._plan(wanted, identity, key)
+        plan = self._plan(wanted, person, key)
         try:
             actor = await self._hall.directory.create(plan)
         except StoreError:
             raise RefusedError("store_unavailable") from None
         table = actor.follower.room.table
-        self._hall.store.remember(identity.id, table.code)
+        self._hall.store.remember(person.id, table.code)
         made = {
             "code": table.code,
             "uid": base64url(table.uid),
@@ -229,7 +227,7 @@ class Routes:
             return "too_many", {"retry_ms": 10_000}
         return None
 
-    def _plan(self, wanted: NewRoom, identity: Identity, key: str) -> Plan:
+    def _plan(self, wanted: NewRoom, person: Person, key: str) -> Plan:
         rules = self._hall.directory.node.games.get(wanted.game)
         if rules is None:
             raise RefusedError("unknown_game", name=wanted.game[:40])
@@ -246,7 +244,7 @@ class Routes:
         if isinstance(settings, Rejected):
             raise RefusedError(settings.code, **dict(settings.params))
         hashed = key_hash(key) if key else b""
-        return Plan(rules, options, seats, settings, identity.id, hashed)
+        return Plan(rules, options, seats, settings, person.id, hashed)
 
     async def _open(self, request: Request) -> RoomActor:
         """The room that a request names, if it is any of their business."""
@@ -261,22 +259,16 @@ class Routes:
             raise RefusedError("room_gone")
         return actor
 
-    def _identity(self, request: Request) -> Identity:
+    def _person(self, request: Request) -> Person:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer":
             raise RefusedError("unauthorized", detail="no token came with the request")
-        identity = self._hall.tokens.read(token.strip())
-        if isinstance(identity, TokenProblem):
-            raise RefusedError("unauthorized", detail=identity.detail)
-        if identity.id in self._hall.bans:
+        person = self._hall.tokens.read(token.strip())
+        if isinstance(person, TokenProblem):
+            raise RefusedError("unauthorized", detail=person.detail)
+        if person.id in self._hall.bans:
             raise RefusedError("banned")
-        return identity
-
-    async def _take(self, **whose: str) -> None:
-        """One token of each of these limits, or the refusal that says when there will be one."""
-        wait_ms = await self._quotas.take(**whose)
-        if wait_ms:
-            raise RefusedError("too_many", retry_ms=wait_ms)
+        return person
 
 
 def invite(code: str, key: str = "") -> str:

@@ -14,7 +14,7 @@ import logging
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from uvicorn._types import ASGIReceiveEvent
 from uvicorn.protocols.utils import ClientDisconnected
@@ -22,7 +22,9 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 
 from towerhall_protocol.errors import CLOSES
+from towerhall_server.gateway.frame_faults import close_for, close_frame
 from towerhall_server.gateway.listener import Listener
+from towerhall_server.gateway.no_queue import NO_QUEUE
 from towerhall_server.gateway.small_messages import small_messages
 
 HIGH_WATER, LOW_WATER = 64 * 1024, 16 * 1024
@@ -34,27 +36,13 @@ LATE_BYTES = 1 << 20
 """What a peer may still send after a close: what was under way is read and thrown away."""
 SLICE = 4096
 """How much is parsed before anybody looks at what came of it."""
-MAX_FRAGMENTS = 16
-MAX_EARLY_MESSAGES = 32
+MAX_FRAGMENTS, MAX_EARLY_MESSAGES = 16, 32
 CONTROLS_PER_SECOND, CONTROLS_AT_ONCE = 10, 20
 MAX_REASON_BYTES = 123
 
 EXTENSION = "towerhall.socket"
 
 logger = logging.getLogger(__name__)
-
-
-class _NoQueue(asyncio.Queue[ASGIReceiveEvent]):
-    """Stands in for the queue of attached connections, 2 KiB each that would stay empty."""
-
-    def put_nowait(self, item: ASGIReceiveEvent) -> None:
-        """What the base class tells the app is of no use to a listener."""
-
-    async def get(self) -> NoReturn:
-        raise RuntimeError("messages of an attached connection go to its listener")
-
-
-_NO_QUEUE = _NoQueue()
 
 
 class RoomSocket(WebSocketsSansIOProtocol):
@@ -67,20 +55,19 @@ class RoomSocket(WebSocketsSansIOProtocol):
         self.close_timeout = CLOSE_SECONDS
         self.ended: asyncio.Future[None] = self.loop.create_future()
         """Done when the connection is over."""
-        self._aligned = True
-        """Whether all that was read so far ended at the end of a frame."""
+        self._aligned = True  # all that was read so far ended at the end of a frame
         self._listener: Listener | None = None
-        self._controls = float(CONTROLS_AT_ONCE)
-        self._controls_at = self.loop.time()
+        self._controls, self._controls_at = float(CONTROLS_AT_ONCE), self.loop.time()
         self._late_bytes = 0
+        self._ended_as = ""  # if it was ended before anybody listened: why
 
     def attach(self, listener: Listener) -> None:
         """Tell `listener` everything from now on, beginning with the messages that have come
         already. To be called once, after `accept`. The endpoint may return at once: the connection
         stays, without a task of its own and without anything else that only the handshake needs."""
-        if self.queue is _NO_QUEUE or not (self.handshake_complete or self.transport.is_closing()):
+        if self.queue is NO_QUEUE or not (self.handshake_complete or self.transport.is_closing()):
             raise RuntimeError("a listener is attached once, and after accept")
-        early, self.queue = self.queue, _NO_QUEUE
+        early, self.queue = self.queue, NO_QUEUE
         # The parser holds on to the request as long as it lives; its headers are the large part.
         self.request.headers.clear()
         del self.request, self.response
@@ -90,6 +77,8 @@ class RoomSocket(WebSocketsSansIOProtocol):
             if event["type"] == "websocket.receive" and not self.close_sent:
                 text = event.get("text")
                 self._tell(listener.received, event.get("bytes") if text is None else text)
+        if self._ended_as:
+            self._tell(listener.ended, self._ended_as)
         if self.disconnected:
             self._tell_lost()
         else:
@@ -113,6 +102,11 @@ class RoomSocket(WebSocketsSansIOProtocol):
         self.conn.fail(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
         self.handle_parser_exception()
         return True
+
+    def end_as(self, name: str) -> None:
+        """The same for a reason that the protocol names, which the listener is told."""
+        if self.end(CLOSES[name].code, name):
+            self._tell_ended(name)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Gap: with the default buffers megabytes pile up for a peer before anybody notices."""
@@ -158,7 +152,7 @@ class RoomSocket(WebSocketsSansIOProtocol):
         if len(self.frames) < MAX_FRAGMENTS:
             super().handle_cont(event)
         else:
-            self._end_as("message_too_large")
+            self.end_as("message_too_large")
 
     def handle_ping(self) -> None:
         """Gap: every ping is answered, however many come and whether or not the peer reads."""
@@ -182,12 +176,12 @@ class RoomSocket(WebSocketsSansIOProtocol):
         try:
             message = data.decode() if self.curr_msg_data_type == "text" else data
         except UnicodeDecodeError:
-            self._end_as("malformed_message")
+            self.end_as("malformed_message")
             return
         if self._listener is not None:
             self._tell(self._listener.received, message)
         elif self.queue.qsize() >= MAX_EARLY_MESSAGES:
-            self._end_as("too_many")
+            self.end_as("too_many")
         else:
             event = {"type": "websocket.receive", self.curr_msg_data_type: message}
             self.queue.put_nowait(cast(ASGIReceiveEvent, event))
@@ -197,12 +191,17 @@ class RoomSocket(WebSocketsSansIOProtocol):
 
     def handle_parser_exception(self) -> None:
         """Gap: closing while the peer still sends makes the kernel reset the connection, so that
-        the peer may never read why. And if the peer does not read, closing never ends."""
+        the peer may never read why. And if the peer does not read, closing never ends. Besides,
+        what is wrong with a frame is said in the words of the library."""
         self.close_sent = True
+        problem = self.conn.parser_exc
+        if problem is not None and self.handshake_complete:
+            self._tell_ended(close_for(problem))
         if self.backlog() > HIGH_WATER or not self.handshake_complete:
             self.transport.abort()
             return
-        self.transport.write(b"".join(self.conn.data_to_send()))
+        last = b"".join(self.conn.data_to_send())
+        self.transport.write(close_frame(close_for(problem)) if problem is not None else last)
         try:
             self.transport.write_eof()
             self._resume_reading()  # to see the peer leave
@@ -212,7 +211,7 @@ class RoomSocket(WebSocketsSansIOProtocol):
 
     def keepalive_timeout(self) -> None:
         """Gap: a peer that misses its ping is closed, but is waited for until it has read that."""
-        self._end_as("server_fault")
+        self.end_as("server_fault")
 
     async def run_asgi(self) -> None:
         """Gaps: an endpoint that fails leaves its peer without a close, and a peer that does not
@@ -231,7 +230,7 @@ class RoomSocket(WebSocketsSansIOProtocol):
             self.send_500_response()
             self.transport.close()
         elif self._listener is None or close == "server_fault":
-            self._end_as(close)
+            self.end_as(close)
         if self._listener is None:
             self._abort_soon()
 
@@ -239,7 +238,7 @@ class RoomSocket(WebSocketsSansIOProtocol):
         """Gaps: one peer that does not read keeps the server from stopping, and one that closed by
         itself a moment ago makes this raise."""
         if self.handshake_complete:
-            self._end_as("restart")
+            self.end_as("restart")
         else:
             super().shutdown()
         self._abort_soon()
@@ -260,15 +259,18 @@ class RoomSocket(WebSocketsSansIOProtocol):
             listen(*heard)
         except Exception:
             logger.exception("a listener failed; its connection is closed")
-            self._end_as("server_fault")
+            self.end_as("server_fault")
+
+    def _tell_ended(self, name: str) -> None:
+        if self._listener is None:
+            self._ended_as = name
+        else:
+            self._tell(self._listener.ended, name)
 
     def _tell_lost(self) -> None:
         listener, self._listener = self._listener, None
         if listener is not None:
             self._tell(listener.lost)
-
-    def _end_as(self, name: str) -> None:
-        self.end(CLOSES[name].code, name)
 
     def _is_flood(self) -> bool:
         """Whether this is one ping or pong too many; if so, it was the last."""
@@ -277,7 +279,7 @@ class RoomSocket(WebSocketsSansIOProtocol):
         self._controls = min(self._controls + earned, CONTROLS_AT_ONCE) - 1
         self._controls_at = now
         if self._controls < 0:
-            self._end_as("too_many")
+            self.end_as("too_many")
         return self._controls < 0
 
     def _resume_reading(self) -> None:

@@ -16,6 +16,8 @@ import msgspec
 from itsdangerous import BadData, TimestampSigner
 from itsdangerous.encoding import base64_decode, base64_encode
 
+from towerhall_server.room.seats import Person
+
 TOKEN_BYTES_MAX: Final = 1024
 ID_BYTES: Final = 8
 SALT: Final = "towerhall guest token 1"
@@ -29,15 +31,6 @@ SHAPE: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}")
 Id = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9_-]{11}\Z")]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 Seconds = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class Identity(msgspec.Struct, frozen=True):
-    """A person, for as long as the token lasts. Names may be shared; ids are not."""
-
-    id: str
-    """8 random bytes as base64url: 11 characters."""
-    name: str
-    """As `names.clean_name` gave it."""
 
 
 class _Payload(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -63,9 +56,9 @@ EXPIRED: Final = TokenProblem("expired", "the token is too old")
 FROM_THE_FUTURE: Final = TokenProblem("from_the_future", "the token is dated in the future")
 
 
-def new_identity(name: str) -> Identity:
+def new_person(name: str) -> Person:
     """Somebody who was never here before."""
-    return Identity(base64_encode(secrets.token_bytes(ID_BYTES)).decode(), name)
+    return Person(base64_encode(secrets.token_bytes(ID_BYTES)).decode(), name)
 
 
 class _Signer(TimestampSigner):
@@ -106,16 +99,16 @@ class Tokens:
         self._clock = clock
         self._signer = _Signer(keys, clock)
 
-    def issue(self, identity: Identity, seconds: int = 0) -> str:
-        """A token for this identity, valid from now on, for so long if that is given."""
+    def issue(self, person: Person, seconds: int = 0) -> str:
+        """A token for this person, valid from now on, for so long if that is given."""
         limit = (seconds,) if seconds else ()
-        payload = base64_encode(msgspec.json.encode((identity.id, identity.name, *limit)))
+        payload = base64_encode(msgspec.json.encode((person.id, person.name, *limit)))
         token = self._signer.sign(payload).decode()
         if len(token) > TOKEN_BYTES_MAX:
             raise ValueError("this name is too long for a token; clean names are short enough")
         return token
 
-    def read(self, token: str) -> Identity | TokenProblem:
+    def read(self, token: str) -> Person | TokenProblem:
         """Whom the token names, or why it is not taken."""
         if len(token) > TOKEN_BYTES_MAX:
             return TOO_LONG
@@ -139,7 +132,7 @@ class Tokens:
             return MALFORMED
         if found.seconds and age > found.seconds:
             return EXPIRED
-        return Identity(found.id, found.name)
+        return Person(found.id, found.name)
 
 
 def _is_canonical(signature: str) -> bool:

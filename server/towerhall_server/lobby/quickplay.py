@@ -10,7 +10,6 @@ To ask again is harmless: whoever has a seat in an open room is sent back to it.
 """
 
 import asyncio
-import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -21,28 +20,24 @@ from typing import Final, TypeAlias
 import msgspec
 
 from towerhall_protocol import commands
+from towerhall_protocol.messages import ServerRejected
 from towerhall_server.eventlog.errors import StoreError
+from towerhall_server.lobby import coming
 from towerhall_server.lobby.caller import ask
+from towerhall_server.lobby.coming import Coming
 from towerhall_server.lobby.store import LobbyStore, now_ms
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.core import Plan
 from towerhall_server.room.directory import Directory, PoisonedRoomError
-from towerhall_server.room.guests import Guests, encode_guests
 from towerhall_server.room.seats import Person
-
-logger = logging.getLogger(__name__)
 
 MOST_OPEN: Final = 16
 """So many rooms are looked at before another one is made."""
 CLAIM_MS: Final = 3_000
 CLAIM_LOOK_SECONDS: Final = 0.05
 PATIENCE_SECONDS: Final = 8.0
-COMING_MS: Final = 30_000
-"""So long somebody may take from being seated to being there."""
 FULL_MS: Final = 120_000
 """So long a full room stays in the list, in case that somebody stands up again."""
-PRESENT_SECONDS: Final = 0.4
-LOOK_SECONDS: Final = 0.05
 
 
 Allow: TypeAlias = Callable[[], Awaitable[None]]
@@ -78,7 +73,8 @@ class Quickplay:
     def __init__(self, directory: Directory, store: LobbyStore) -> None:
         self._directory = directory
         self._store = store
-        self._watches: set[asyncio.Task[None]] = set()
+        self.coming = Coming(directory, store)
+        """Sees to it that a seat is free again whose person does not come."""
 
     async def seat(self, plan: Plan, person: Person, allow: Allow = _allowed) -> Seated:
         """A seat beside others who want what the plan says. `allow` is asked before a room is
@@ -96,10 +92,6 @@ class Quickplay:
                     await asyncio.sleep(CLAIM_LOOK_SECONDS)
             if found is not None:
                 return found
-
-    def close(self) -> None:
-        for watch in self._watches:
-            watch.cancel()
 
     async def _find(self, wish: str, person: Person) -> Seated | None:
         """A seat in one of the open rooms."""
@@ -132,14 +124,20 @@ class Quickplay:
             table = actor.follower.room.table
             if table.status != "waiting" or not table.free_seats():
                 continue
-            if now_ms() - since_ms > COMING_MS and not await self._present(actor):
+            is_old = now_ms() - since_ms > coming.COMING_MS
+            if is_old and not await coming.is_present(self._directory.node, actor):
                 continue  # all who sit there have left; they may come back
-            refusal = await ask(actor, person, commands.sit())
+            refusal = await self._sit(actor, person)
             # Somebody else may have been faster, or this person may not be wanted there.
             if refusal is None or refusal.code == "already_seated":
-                self._watch(actor, person)
                 return _seated(actor, person)
         return None
+
+    async def _sit(self, actor: RoomActor, person: Person) -> ServerRejected | None:
+        """Give somebody a seat, and expect them there."""
+        await self.coming.expect(actor.code, person)
+        self._store.remember(person.id, actor.code)
+        return await ask(actor, person, commands.sit())
 
     async def _make(
         self,
@@ -158,12 +156,11 @@ class Quickplay:
                 return found
             await allow()
             actor = await self._directory.create(plan)
-            await ask(actor, person, commands.sit())
+            await self._sit(actor, person)
         except BaseException:
             await asyncio.shield(self._let_go(wish, claim))
             raise
         if await self._store.settle(wish, claim, actor.code):
-            self._watch(actor, person)
             return _seated(actor, person)
         await ask(actor, person, commands.stand())
         return None
@@ -171,40 +168,6 @@ class Quickplay:
     async def _let_go(self, wish: str, claim: str) -> None:
         with suppress(StoreError):  # then it ends by itself
             await self._store.settle(wish, claim)
-
-    # Who is there
-
-    async def _present(self, actor: RoomActor, seat: int | None = None) -> bool:
-        """Whether somebody who sits there, or who has that seat, is connected to any node."""
-        audience = actor.follower.audience
-        self._directory.node.log.tell(actor.code, encode_guests(Guests(asks=True)))
-        until = monotonic() + PRESENT_SECONDS
-        while True:
-            if audience.online if seat is None else seat in audience.online:
-                return True
-            if monotonic() > until:
-                return False
-            await asyncio.sleep(LOOK_SECONDS)
-
-    def _watch(self, actor: RoomActor, person: Person) -> None:
-        """Whoever was seated and does not come gives the seat to somebody else."""
-        self._store.remember(person.id, actor.code)
-        watch = asyncio.create_task(self._expect(actor, person))
-        self._watches.add(watch)
-        watch.add_done_callback(self._watches.discard)
-
-    async def _expect(self, actor: RoomActor, person: Person) -> None:
-        await asyncio.sleep(COMING_MS / 1000)
-        try:
-            table = actor.follower.room.table
-            seat = table.seat_of(person.id)
-            holder = None if seat is None else table.seats[seat]
-            if table.status != "waiting" or holder is None or holder.ready:
-                return
-            if not await self._present(actor, seat):
-                await ask(actor, person, commands.stand())
-        except StoreError as error:
-            logger.warning("a seat in room %s is kept for nobody: %s", actor.code, error)
 
 
 def _may_begin(actor: RoomActor, since_ms: int) -> bool:

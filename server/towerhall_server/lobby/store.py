@@ -9,6 +9,8 @@ from importlib.resources import files
 from time import time
 from typing import Any, Final
 
+import msgspec
+
 from towerhall_server.eventlog.batch import Call
 from towerhall_server.eventlog.calls import run_call
 from towerhall_server.eventlog.commands import Argument, packed, script
@@ -18,11 +20,20 @@ DAY_MS: Final = 24 * 3_600_000
 MINE_MS: Final = 60 * DAY_MS
 MOST_MINE: Final = 100
 OPEN_MS: Final = DAY_MS
+COMING: Final = "towerhall:quick:coming"
 _CLAIM: Final = script((files("towerhall_server.lobby") / "claim.lua").read_text())
+_COMING: Final = script((files("towerhall_server.lobby") / "coming.lua").read_text())
 
 
 def now_ms() -> int:
     return round(time() * 1000)
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """Somebody who was given a seat in a room."""
+
+    room: str
+    identity: str
 
 
 class LobbyStore:
@@ -73,6 +84,25 @@ class LobbyStore:
         """End a claim, with the room that was made if there is one. Whether it still held."""
         keys = (_claim(wish), _open(wish))
         return bool(await self._log.call(run_call(_CLAIM, keys, claim, room, now_ms(), OPEN_MS)))
+
+    # People who were given a seat and are not there yet
+
+    async def expect(self, who: Expected, ms: int) -> None:
+        """Note that somebody has so long to come."""
+        await self._come("expect", f"{who.room} {who.identity}", ms)
+
+    async def late(self, lease_ms: int, most: int) -> list[tuple[Expected, int]]:
+        """Whose time is up, and until when they are this node's to look for."""
+        found = await self._come("late", lease_ms, most)
+        pairs = zip(found[::2], found[1::2], strict=True)
+        return [(Expected(*who.decode().split(" ", 1)), int(till)) for who, till in pairs]
+
+    async def settle_expected(self, who: Expected, till: int) -> None:
+        """Nobody has to look for them any more, unless they were given a seat anew since."""
+        await self._come("settle", f"{who.room} {who.identity}", till)
+
+    async def _come(self, *given: Argument) -> Any:
+        return await self._log.call(run_call(_COMING, (COMING,), *given))
 
     # Links that can be used once
 

@@ -131,8 +131,6 @@ def step(
     refusal = refuse(room.table, person.id, GAME)
     if refusal is not None:
         return refusal
-    if not room.playing:
-        return Rejected("not_playing", "P-40")
     if tag != room.tag:
         return Rejected("stale", "P-43")
     holder = room.table.seats[cause.seat]
@@ -267,24 +265,6 @@ def pass_host_step(room: Room, seat: int) -> Step:
     """The host is away: somebody else can start the game."""
     event = HostPassed(seat)
     return Step(Commit(THE_ROOM, (event,)), happen(room, (event,), ()))
-
-
-def rematch_plan(room: Room, host: str) -> Plan:
-    """The same people once more, each one seat further on."""
-    table = room.table
-    holders = (table.seats[-1], *table.seats[:-1])
-    return Plan(
-        rules=room.rules,
-        options=table.options,
-        seats=len(table.seats),
-        settings=table.settings,
-        host=host,
-        key_hash=table.key_hash,
-        reserved=tuple(holder.identity if holder else "" for holder in holders),
-        bots=tuple(holder.level if holder else "" for holder in holders),
-        previous=table.code,
-        operator=table.operator,
-    )
 
 
 def close_step(room: Room, reason: str) -> Step:

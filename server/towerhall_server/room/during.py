@@ -40,8 +40,6 @@ TIMEOUTS_TO_GO: Final = 3
 
 def _leave(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "playing":
-        return Rejected("not_playing", "P-58")
     level = body.get("level", STAND_IN)
     if level not in LEVELS:
         return Rejected("bad_command", "P-58", {"detail": f"level is one of {', '.join(LEVELS)}"})
@@ -55,7 +53,7 @@ def _take_back(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
     seat = seat_of(table, person)
     holder = _held(table, seat)
-    if table.status != "playing" or not holder.stand_in:
+    if not holder.stand_in:
         return Rejected("no_bot_plays", "P-58")
     if holder.resigned:
         return Rejected("resigned", "P-58")
@@ -64,8 +62,6 @@ def _take_back(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 def _call_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "playing":
-        return Rejected("not_playing", "P-58")
     seat = named_seat(table, body, "P-58")
     if isinstance(seat, Rejected):
         return seat
@@ -85,8 +81,6 @@ def _call_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 def _resign(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "playing":
-        return Rejected("not_playing", "P-58")
     seat = seat_of(table, person)
     if _held(table, seat).resigned:
         return Rejected("resigned", "P-58")
@@ -95,8 +89,6 @@ def _resign(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 def _want_end(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "playing":
-        return Rejected("not_playing", "P-58")
     wanted = body.get("wanted", True)
     if not isinstance(wanted, bool):
         return Rejected("bad_command", "P-58", {"detail": "wanted is true or false"})
@@ -108,10 +100,10 @@ def _want_end(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 def _rematch(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "over":
-        return Rejected("not_over", "P-59")
     if table.rematch:
         return Rejected("rematch_made", "P-59", {"room": table.rematch})
+    if known.wait_ms:
+        return Rejected("too_many", "P-59", {"retry_ms": known.wait_ms})
     return (RematchMade(known.rematch),)
 
 

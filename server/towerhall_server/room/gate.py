@@ -1,4 +1,4 @@
-"""Who may do what: the one place that decides it. What is not listed is denied.
+"""Who may do what, and when: the one place that decides it. What is not listed is denied.
 
 A role follows from the log and from who somebody is, never from what a message says. Rooms judge
 by their newest state, when a command is applied.
@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Final, Literal
 
+import msgspec
+
 from towerhall_server.game import Rejected
-from towerhall_server.room.table import Table
+from towerhall_server.room.table import Status, Table
 
 Role = Literal["host", "seated", "watcher"]
 GAME: Final = "game"
@@ -36,6 +38,32 @@ RIGHTS: Final[Mapping[str, frozenset[Role]]] = {
 }
 
 
+class When(msgspec.Struct, frozen=True):
+    """The only status in which a command makes sense, and the clause that says so."""
+
+    status: Status
+    clause: str
+
+
+TIMES: Final[Mapping[str, When]] = {
+    "sit": When("waiting", "P-51"),
+    "stand": When("waiting", "P-51"),
+    "ready": When("waiting", "P-52"),
+    "start": When("waiting", "P-53"),
+    "add_bot": When("waiting", "P-55"),
+    "remove_bot": When("waiting", "P-55"),
+    "kick": When("waiting", "P-57"),
+    "set_options": When("waiting", "P-57"),
+    "open": When("sealed", "P-54"),
+    "leave": When("playing", "P-58"),
+    "take_back": When("playing", "P-58"),
+    "call_bot": When("playing", "P-58"),
+    "resign": When("playing", "P-58"),
+    "want_end": When("playing", "P-58"),
+    "rematch": When("over", "P-59"),
+    GAME: When("playing", "P-40"),
+}
+
 ROLES: Final[Mapping[tuple[bool, bool], frozenset[Role]]] = {
     (False, False): frozenset({"watcher"}),
     (True, False): frozenset({"seated"}),
@@ -50,18 +78,23 @@ def roles(table: Table, identity: str) -> frozenset[Role]:
 
 
 def refuse(table: Table, identity: str, action: str) -> Rejected | None:
-    """Why this identity may not do this here; `None` if it may."""
+    """Why this identity may not do this here, or not now; `None` if it may."""
     allowed = RIGHTS.get(action)
     if allowed is None:
         return Rejected("unknown_command", "P-40", {"name": action[:40]})
     if not allowed.isdisjoint(roles(table, identity)):
-        return None
+        when = TIMES[action]
+        return None if table.status == when.status else _not_now(when)
     if "host" in allowed:
         return Rejected("not_host", "P-56")
     held = table.seat_of(identity)
     if held is None:
         return Rejected("not_seated", "P-56")
     return Rejected("already_seated", "P-56", {"seat": held})
+
+
+def _not_now(when: When) -> Rejected:
+    return Rejected(f"not_{when.status}", when.clause)
 
 
 def may_enter(table: Table, key: str) -> bool:

@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
-from towerhall_server.room import core
 from towerhall_server.room.absence import Absence
 from towerhall_server.room.core import Plan
 from towerhall_server.room.follower import Follower
 from towerhall_server.room.inbox import Command
+from towerhall_server.room.rematch import rematch_plan
 from towerhall_server.room.seats import Known
 
 UNLOGGED: Final = frozenset({"call_bot", "rematch"})
@@ -27,5 +27,8 @@ async def find_out(
     may_be_made = table.status == "over" and not table.rematch and not command.asked.dry
     if known.rematch or not may_be_made or table.seat_of(asker) is None:
         return known
-    plan = core.rematch_plan(follower.room, asker)
+    wait_ms = await follower.node.wait_ms(asker)
+    if wait_ms:
+        return Known(wait_ms=wait_ms)
+    plan = rematch_plan(follower.room, asker, follower.node.games)
     return Known(rematch=await follower.insist(lambda: make_room(plan)))

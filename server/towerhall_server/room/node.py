@@ -1,6 +1,6 @@
 """What all rooms of a server have in common."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
@@ -16,6 +16,11 @@ def nobody_listens(before: Room | None, after: Room) -> None:
     """Most rooms are nobody's but their players' business."""
 
 
+async def no_wait(person: str) -> int:
+    """Whoever wants another room may have it at once."""
+    return 0
+
+
 class Node(msgspec.Struct, frozen=True):
     """What all rooms of a server have in common."""
 
@@ -28,3 +33,5 @@ class Node(msgspec.Struct, frozen=True):
     meters: Meters = msgspec.field(default_factory=Meters)
     heard: Callable[[Room | None, Room], None] = nobody_listens
     """Told of every commit that this node has appended: the room before it and after it."""
+    wait_ms: Callable[[str], Awaitable[int]] = no_wait
+    """How long a person has to wait until they may have another room; 0 if not, which counts."""

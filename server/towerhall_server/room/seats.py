@@ -1,7 +1,7 @@
 """Commands to the room before the game: who sits, who is ready, when it starts (P-51 to P-57).
 
 Each is a pure function from the room and the person who asks to events or a refusal. Whether the
-person may ask at all has been decided before, in `gate`.
+person may ask at all, and now, has been decided before, in `gate`.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -36,10 +36,12 @@ BOT_DELAY_MS: Final = range(10_001)
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody with a valid token."""
+    """Somebody with a valid token, for as long as it lasts. Names may be shared; ids are not."""
 
     id: str
+    """8 random bytes as base64url: 11 characters."""
     name: str
+    """Cleaned, so that it may be shown."""
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -49,6 +51,8 @@ class Known(msgspec.Struct, frozen=True):
     """Seats of people who have been away for long."""
     rematch: str = ""
     """The code of a room that was made for the same people."""
+    wait_ms: int = 0
+    """How long the person who asks has to wait until they may make a room."""
 
 
 NOTHING_KNOWN: Final = Known()
@@ -59,8 +63,6 @@ Handler: TypeAlias = Callable[[Room, Person, Body, Known], Events]
 
 def _sit(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "waiting":
-        return Rejected("not_waiting", "P-51")
     if person.id in table.kicked:
         return Rejected("kicked", "P-57")
     seat = _seat_for(table, person, body)
@@ -74,8 +76,6 @@ def _sit(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 def _stand(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "waiting":
-        return Rejected("not_waiting", "P-51")
     seat = seat_of(table, person)
     if person.id == table.host:
         for other, holder in enumerate(table.seats):
@@ -86,8 +86,6 @@ def _stand(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 def _ready(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "waiting":
-        return Rejected("not_waiting", "P-52")
     ready = body.get("ready", True)
     if not isinstance(ready, bool):
         return Rejected("bad_command", "P-52", {"detail": "ready is true or false"})
@@ -99,8 +97,6 @@ def _ready(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 def _kick(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "waiting":
-        return Rejected("not_waiting", "P-57")
     seat = named_seat(table, body, "P-57")
     if isinstance(seat, Rejected):
         return seat
@@ -114,8 +110,6 @@ def _kick(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 def _set_options(room: Room, person: Person, body: Body, known: Known) -> Events:
     table, rules = room.table, room.rules
-    if table.status != "waiting":
-        return Rejected("not_waiting", "P-57")
     wanted = body.get("options")
     options = table.options if wanted is None else read_options(rules, wanted)
     if isinstance(options, Rejected):
@@ -129,8 +123,6 @@ def _set_options(room: Room, person: Person, body: Body, known: Known) -> Events
 
 def _start(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "waiting":
-        return Rejected("not_waiting", "P-53")
     if table.free_seats():
         return Rejected("seats_free", "P-53", {"seats": len(table.seats)})
     if not all(holder.ready or holder.identity == table.host for holder in _holders(table)):
@@ -158,7 +150,7 @@ def _open(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
     seat = seat_of(table, person)
     holder = table.seats[seat]
-    if table.status != "sealed" or holder is None or not holder.nonce_hash:
+    if holder is None or not holder.nonce_hash:
         return Rejected("not_sealed", "P-54")
     if holder.nonce:
         return Rejected("already_open", "P-54")
@@ -172,8 +164,6 @@ def _open(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 def _add_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "waiting":
-        return Rejected("not_waiting", "P-55")
     level = body.get("level", LEVELS[0])
     if level not in LEVELS:
         return Rejected("bad_command", "P-55", {"detail": f"level is one of {', '.join(LEVELS)}"})
@@ -183,8 +173,6 @@ def _add_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 def _remove_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.status != "waiting":
-        return Rejected("not_waiting", "P-55")
     seat = named_seat(table, body, "P-55")
     if isinstance(seat, Rejected):
         return seat

@@ -1,0 +1,178 @@
+"""What the operator of another lobby asks a service, and how to believe what it tells (P-160).
+
+operator = Operator(url, key)
+room = await operator.open_room("five_towers", [Player("account/17", "Ada"), "easy"], once=order_id)
+room.seats[0].token  # for the person whom you know as account/17
+
+A webhook of yours takes what comes if `verify_signature` says so, and answers 2xx.
+"""
+
+import hmac
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from time import time
+from typing import Any, Final, TypeAlias
+from urllib.parse import quote
+
+import msgspec
+
+from towerhall_client.web import Web, read
+
+MOST_AGE_SECONDS: Final = 300
+"""An older delivery may have been recorded by somebody and sent once more."""
+_TIME: Final = re.compile(r"[0-9]{1,15}", re.ASCII)
+
+
+class Player(msgspec.Struct, frozen=True):
+    """A person of the operator's, by the id and the name that they have there."""
+
+    external_id: str
+    name: str
+
+
+SeatWish: TypeAlias = Player | str | None
+"""Whom a seat is for: a person, a bot of that level, or whoever comes."""
+
+
+class Seat(msgspec.Struct, frozen=True):
+    """A seat of a new room. Of a person it has all, of a bot `bot`, of a free one nothing."""
+
+    external_id: str = ""
+    id: str = ""
+    """Of the person, at the service."""
+    name: str = ""
+    token: str = ""
+    """By which the person comes in. It is theirs, and secret."""
+    expires: int = 0
+    """In ms since 1970."""
+    bot: str = ""
+
+
+class OpenedRoom(msgspec.Struct, frozen=True):
+    """A room that has just been opened for the operator's people."""
+
+    code: str
+    uid: str
+    commitment: str
+    invite: str
+    """The link to it, from the root of the service's page."""
+    seats: tuple[Seat, ...]
+    key: str = ""
+    """Of a private room."""
+
+
+class Ban(msgspec.Struct, frozen=True):
+    """Somebody who may not come in."""
+
+    id: str
+    time: int
+    """In ms since 1970."""
+    reason: str
+    external_id: str = ""
+
+
+class Operator(Web):
+    """One operator at one service. The key is a secret: it belongs to no page and no player."""
+
+    def __init__(self, url: str, key: str) -> None:
+        super().__init__(url)
+        self._key = key
+
+    async def open_room(
+        self,
+        game: str,
+        seats: Sequence[SeatWish],
+        *,
+        once: str = "",
+        options: Mapping[str, object] | None = None,
+        turn_seconds: int | None = None,
+        bot_delay_ms: int | None = None,
+        private: bool = False,
+    ) -> OpenedRoom:
+        """Open a room. Whoever asks again with the same `once` gets the same room, so that no
+        answer can be lost on its way (P-163)."""
+        wanted = {
+            "game": game,
+            "seats": [_wish(seat) for seat in seats],
+            "options": None if options is None else dict(options),
+            "turn_seconds": turn_seconds,
+            "bot_delay_ms": bot_delay_ms,
+            "private": private or None,
+        }
+        body = {name: value for name, value in wanted.items() if value is not None}
+        headers = {"idempotency-key": once} if once else {}
+        return read(await self._operate("POST", "/rooms", body, headers), OpenedRoom)
+
+    async def room(self, code: str) -> dict[str, Any]:
+        """A room of this operator's as it is now (P-165)."""
+        return read(await self._operate("GET", f"/rooms/{_part(code)}"), dict[str, Any])
+
+    async def close(self, code: str, reason: str = "") -> dict[str, Any]:
+        """End a room without a result; the room after that."""
+        body = {"reason": reason} if reason else {}
+        answer = await self._operate("POST", f"/rooms/{_part(code)}/close", body)
+        return read(answer, dict[str, Any])
+
+    async def token(self, player: Player) -> Seat:
+        """A token for somebody, at any time: the one that came with a room may have expired."""
+        return read(await self._operate("POST", "/tokens", player), Seat)
+
+    async def ban(self, *, external_id: str = "", id: str = "", reason: str = "") -> Ban:  # noqa: A002
+        """Ban a person of the operator's, or anybody by the id that they have at the service."""
+        given = {"external_id": external_id, "id": id, "reason": reason}
+        body = {name: value for name, value in given.items() if value}
+        return read(await self._operate("POST", "/bans", body), Ban)
+
+    async def bans(self) -> tuple[Ban, ...]:
+        """Those whom this operator has banned, the oldest first."""
+        return read(await self._operate("GET", "/bans"), _Bans).bans
+
+    async def unban(self, id: str) -> None:  # noqa: A002
+        """Lift a ban."""
+        await self._operate("DELETE", f"/bans/{_part(id)}")
+
+    async def _operate(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> bytes:
+        return await self.ask(method, f"/v1/operator{path}", body, token=self._key, headers=headers)
+
+
+def verify_signature(
+    secret: bytes,
+    header: str,
+    body: bytes,
+    *,
+    now: float | None = None,
+    most_age_seconds: float = MOST_AGE_SECONDS,
+) -> bool:
+    """Whether a delivery came from the service, unchanged and lately (P-169).
+
+    `header` is `Towerhall-Signature`, `body` the bytes as they came, `now` the time in seconds.
+    """
+    pairs = [part.strip().partition("=") for part in header.split(",")]
+    times = [value for name, _, value in pairs if name == "t"]
+    if len(times) != 1 or not _TIME.fullmatch(times[0]):
+        return False
+    proof = hmac.new(secret, f"{times[0]}.".encode() + body, sha256).hexdigest()
+    proofs = [value for name, _, value in pairs if name == "v1"]
+    # All of them are compared, and each in constant time.
+    fits = [hmac.compare_digest(proof.encode(), value.encode(errors="replace")) for value in proofs]
+    age = (time() if now is None else now) - int(times[0])
+    return any(fits) and abs(age) <= most_age_seconds
+
+
+def _wish(seat: SeatWish) -> object:
+    return {"bot": seat} if isinstance(seat, str) else seat
+
+
+def _part(text: str) -> str:
+    return quote(text, safe="")
+
+
+class _Bans(msgspec.Struct):
+    bans: tuple[Ban, ...]
