@@ -13,6 +13,8 @@ from typing import Any
 
 from hypothesis import settings
 
+from tests.examples import examples
+
 # For loops that tests and their child processes make themselves; pytest's own have `asyncio_debug`.
 os.environ["PYTHONASYNCIODEBUG"] = "1"
 
@@ -47,5 +49,7 @@ for _module, _name, _value in (
     setattr(_module, _name, _value)
 
 # Time per example depends on what else the machine does. The timeout per test still holds.
-settings.register_profile("towerhall", deadline=None, print_blob=True)
+settings.register_profile(
+    "towerhall", max_examples=examples(50, 100), deadline=None, print_blob=True
+)
 settings.load_profile("towerhall")
