@@ -61,6 +61,6 @@ def here(
 
 
 def plain_environ() -> dict[str, str]:
-    """Nothing that somebody has set for a server of their own."""
-    kept = ("PATH", "HOME", "PYTHONASYNCIODEBUG")
-    return {name: os.environ[name] for name in kept if name in os.environ}
+    """Nothing that somebody has set for a server of their own, nor asyncio's debug mode: that one
+    complains on standard error where a machine is slow."""
+    return {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
