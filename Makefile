@@ -51,8 +51,9 @@ format: $(READY) ## format the code and repair what ruff can repair
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
+# A file stays on one worker, which starts its servers once; in order, for the long files come early.
 test: $(READY) redis-server caddy openssl ## all tests
-	@$(BIN)/python -m pytest -n 4
+	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 faults: $(READY) redis-server ## kill, pause and cut under load, for 40 minutes; PARTS="a b" some, ARGS=--short briefly
 	@$(BIN)/python -m tests.faults $(PARTS) $(ARGS)

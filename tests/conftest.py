@@ -7,21 +7,49 @@ import asyncio.constants
 import itertools
 import os
 import traceback
+from collections.abc import Iterable
+from types import FrameType
+from typing import Any
 
 from hypothesis import settings
+
+from tests.examples import examples
 
 # For loops that tests and their child processes make themselves; pytest's own have `asyncio_debug`.
 os.environ["PYTHONASYNCIODEBUG"] = "1"
 
 # Debug mode notes the whole stack, some fifty frames of pytest among them, for every future and
-# callback. That costs four times what the tests do themselves; the nearest frames tell enough.
+# callback, and asks the disk each time whether their files have changed. That costs more than the
+# tests do themselves. The nearest frames tell enough, and their lines are read when they are shown.
 NEAREST_FRAMES = 3
 _walk_stack = traceback.walk_stack
-setattr(  # noqa: B010 (typeshed has it as a function that cannot be replaced)
-    traceback, "walk_stack", lambda frame: itertools.islice(_walk_stack(frame), NEAREST_FRAMES)
-)
-asyncio.constants.DEBUG_STACK_DEPTH = NEAREST_FRAMES  # type: ignore[misc]
+
+
+class NotedStack(traceback.StackSummary):
+    """What debug mode notes; what an exception tells stays as it is."""
+
+    @classmethod
+    def extract(
+        cls, frame_gen: Iterable[tuple[FrameType, int]], **more: Any
+    ) -> traceback.StackSummary:
+        if not isinstance(frame_gen, itertools.islice):
+            return super().extract(frame_gen, **more)
+        return cls(
+            traceback.FrameSummary(f.f_code.co_filename, line, f.f_code.co_name, lookup_line=False)
+            for f, line in frame_gen
+        )
+
+
+# By name: to typeshed these are a function, a class and a constant for ever.
+for _module, _name, _value in (
+    (traceback, "walk_stack", lambda f: itertools.islice(_walk_stack(f), NEAREST_FRAMES)),
+    (traceback, "StackSummary", NotedStack),
+    (asyncio.constants, "DEBUG_STACK_DEPTH", NEAREST_FRAMES),
+):
+    setattr(_module, _name, _value)
 
 # Time per example depends on what else the machine does. The timeout per test still holds.
-settings.register_profile("towerhall", deadline=None, print_blob=True)
+settings.register_profile(
+    "towerhall", max_examples=examples(50, 100), deadline=None, print_blob=True
+)
 settings.load_profile("towerhall")

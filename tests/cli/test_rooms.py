@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import os
 import secrets
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +10,7 @@ from typing import Any, cast
 import pytest
 from redis.asyncio import Redis
 
+from tests.cli.runs import Told, here, in_a_process
 from tests.end_to_end.games import play_out, seated
 from tests.end_to_end.raw import inside, new_guest, new_room
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
@@ -32,26 +30,6 @@ from towerhall_server.room.node import Node
 
 __all__ = ["engine_url", "redis"]
 
-SECONDS = 40
-
-
-class Told:
-    """One run of the command, and all that it said."""
-
-    def __init__(self, *arguments: str, cwd: Path | None = None, **more: str) -> None:
-        environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        done = subprocess.run(
-            [sys.executable, "-m", "towerhall_server", *arguments],
-            env=environ | more,
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
-        assert "Traceback" not in self.err, self.err
-
 
 class Hall:
     """A server, and how to name its store."""
@@ -61,14 +39,15 @@ class Hall:
         self.url = server.url
         self.place = place
 
-    async def rooms(self, *arguments: str, **more: Any) -> Told:
-        return await asyncio.to_thread(Told, "rooms", *arguments, *self.place, **more)
+    async def rooms(self, *arguments: str, cwd: Path | None = None) -> Told:
+        return await asyncio.to_thread(here, "rooms", *arguments, *self.place, cwd=cwd)
 
 
-@pytest.fixture(scope="module", params=["embedded", "valkey", "redis"])
+@pytest.fixture(scope="module", params=["embedded", "redis"])
 def hall(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Hall]:
+    """On the bundled engine, which its folder leads to, and on one that has an address."""
     folder = tmp_path_factory.mktemp("hall")
     data = folder / "data"
     if request.param == "embedded":
@@ -111,6 +90,13 @@ async def test_all_rooms_are_listed_those_that_are_private_or_over_too(hall: Hal
     assert waiting in told.out
     assert private["code"] not in told.out
     assert over.code not in told.out
+
+
+def test_a_process_of_its_own_says_the_same(hall: Hall) -> None:
+    code = new_room(hall.url, new_guest(hall.url, "Zoë"), seats=3)["code"]
+    for arguments in (("show", code), ("show", "ZZZZZZ"), ("show", "ABC")):
+        command = ("rooms", *arguments, *hall.place)
+        assert in_a_process(*command) == here(*command)
 
 
 async def test_a_room_is_shown_without_anything_that_is_hidden(hall: Hall) -> None:
@@ -161,7 +147,7 @@ async def test_a_record_is_written_when_the_game_is_over_and_not_before(
     assert told.status == 0
     name = f"towerhall-{made.code}.json"
     assert name in told.out, "or a file was there before"
-    verified = await asyncio.to_thread(Told, "verify", name, cwd=tmp_path)
+    verified = await asyncio.to_thread(here, "verify", name, cwd=tmp_path)
     assert verified.out.endswith("OK\n")
     again = await hall.rooms("export", made.code, cwd=tmp_path)
     assert (again.status, again.out) == (2, "")
@@ -194,7 +180,7 @@ async def test_a_room_that_is_closed_is_shown_as_closed_at_once(hall: Hall, tmp_
     )
     file = str(tmp_path / "closed.json")
     assert (await hall.rooms("export", made.code, "--out", file)).status == 0
-    assert (await asyncio.to_thread(Told, "verify", file)).out.endswith("OK\n")
+    assert (await asyncio.to_thread(here, "verify", file)).out.endswith("OK\n")
 
 
 async def over(table: Table) -> None:
@@ -237,7 +223,7 @@ async def test_a_mistake_is_told(hall: Hall, arguments: tuple[str, ...], says: s
 
 @pytest.mark.parametrize("action", [(), ("ls",), ("show",), ("export",), ("close",)])
 def test_help_shows_examples_that_the_command_understands(action: tuple[str, ...]) -> None:
-    told = Told("rooms", *action, "--help")
+    told = here("rooms", *action, "--help")
     assert told.status == 0
     examples = [
         line.split("&&")[0].split()[1:]
@@ -254,7 +240,7 @@ def test_help_shows_examples_that_the_command_understands(action: tuple[str, ...
 
 
 def test_a_folder_without_a_server_is_told_and_nothing_is_made(tmp_path: Path) -> None:
-    told = Told("rooms", "ls", "--data-folder", str(tmp_path / "data"))
+    told = here("rooms", "ls", "--data-folder", str(tmp_path / "data"))
     assert told.status == 2
     assert "no server runs on the data folder" in told.err
     assert list(tmp_path.iterdir()) == []
@@ -262,14 +248,17 @@ def test_a_folder_without_a_server_is_told_and_nothing_is_made(tmp_path: Path) -
 
 def test_a_server_that_has_ended_is_told(tmp_path: Path) -> None:
     with running(tmp_path / "data") as server:
-        assert Told("rooms", "ls", TOWERHALL_DATA_FOLDER=str(tmp_path / "data")).status == 0
+        assert (
+            here("rooms", "ls", environ={"TOWERHALL_DATA_FOLDER": str(tmp_path / "data")}).status
+            == 0
+        )
         server.stop()
-        told = Told("rooms", "ls", "--data-folder", str(tmp_path / "data"))
+        told = here("rooms", "ls", "--data-folder", str(tmp_path / "data"))
         assert told.status == 2
         assert "has ended" in told.err
         server.start()
         server.kill()
-    told = Told("rooms", "ls", "--data-folder", str(tmp_path / "data"))
+    told = here("rooms", "ls", "--data-folder", str(tmp_path / "data"))
     assert told.status == 2
     assert "towerhall rooms: " in told.err
 
@@ -277,17 +266,17 @@ def test_a_server_that_has_ended_is_told(tmp_path: Path) -> None:
 def test_a_folder_of_another_machine_is_told(tmp_path: Path) -> None:
     holder = {"host": "elsewhere", "pid": 1, "socket": str(tmp_path / "engine.sock")}
     (tmp_path / "engine.lock").write_text(json.dumps(holder))
-    told = Told("rooms", "ls", "--data-folder", str(tmp_path))
+    told = here("rooms", "ls", "--data-folder", str(tmp_path))
     assert told.status == 2
     assert "process 1 on elsewhere" in told.err
 
 
 def test_a_store_that_does_not_answer_is_named_without_its_password() -> None:
-    told = Told("rooms", "ls", "--redis-url", "redis://me:sesame@127.0.0.1:1/0")
+    told = here("rooms", "ls", "--redis-url", "redis://me:sesame@127.0.0.1:1/0")
     assert told.status == 2
     assert "redis://127.0.0.1:1/0 does not answer" in told.err
     assert "sesame" not in told.err
-    assert Told("rooms", "ls", "--redis-url", "here").status == 2
+    assert here("rooms", "ls", "--redis-url", "here").status == 2
 
 
 # In one process, where a race can be made

@@ -1,7 +1,6 @@
 """The command line against a running server, as people use it."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -11,56 +10,57 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.runs import Told, here, in_a_process
 from tests.end_to_end.raw import new_guest, new_room
 from tests.end_to_end.servers import ServerProcess
 
 SECONDS = 50
 
 
-def towerhall(
-    *arguments: str, given: str = "", token: str = ""
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "towerhall_server", *arguments],
-        env=os.environ | ({"TOWERHALL_TOKEN": token} if token else {}),
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+def towerhall(*arguments: str, given: str = "", token: str = "") -> Told:
+    return in_a_process(*arguments, given=given, environ=_known(token))
+
+
+def towerhall_here(*arguments: str, token: str = "") -> Told:
+    """For what ends before anybody plays."""
+    return here(*arguments, environ=_known(token))
+
+
+def _known(token: str) -> dict[str, str]:
+    return {"TOWERHALL_TOKEN": token} if token else {}
 
 
 def test_bots_play_whole_games_and_tell_how_they_ended(shared: ServerProcess) -> None:
     done = towerhall("bots", "--rooms", "3", "--seats", "4", "--url", shared.url)
-    assert done.returncode == 0, done.stderr
-    assert len(re.findall(r"^[A-Z]{6} +\d+ +-?\d+ -?\d+ -?\d+ -?\d+$", done.stdout, re.M)) == 3
-    assert "3 games, " in done.stdout
-    assert "3/3" in done.stderr
+    assert done.status == 0, done.err
+    assert len(re.findall(r"^[A-Z]{6} +\d+ +-?\d+ -?\d+ -?\d+ -?\d+$", done.out, re.M)) == 3
+    assert "3 games, " in done.out
+    assert "3/3" in done.err
 
 
 def test_bots_without_a_server_say_how_to_start_one() -> None:
-    done = towerhall("bots", "--url", "http://127.0.0.1:1")
-    assert done.returncode == 2
-    assert "`towerhall serve` starts one" in done.stderr
+    done = towerhall_here("bots", "--url", "http://127.0.0.1:1")
+    assert done.status == 2
+    assert "`towerhall serve` starts one" in done.err
 
 
 def test_a_pipe_plays_a_game_whose_record_verifies(shared: ServerProcess, tmp_path: Path) -> None:
-    done = towerhall("play", "--bots", "easy,easy", "--url", shared.url, given="#1\n" * 400)
-    assert done.returncode == 0, done.stderr
-    code = done.stdout.split()[1]
-    assert "game_over" in done.stdout
-    assert "secret_revealed" in done.stdout
+    quick = ("--bot-delay-ms", "0", "--url", shared.url)
+    done = towerhall("play", "--bots", "easy,easy", *quick, given="#1\n" * 400)
+    assert done.status == 0, done.err
+    code = done.out.split()[1]
+    assert "game_over" in done.out
+    assert "secret_revealed" in done.out
     record = tmp_path / "record.json"
     with urllib.request.urlopen(f"{shared.url}v1/rooms/{code}/record") as answer:
         record.write_bytes(answer.read())
-    checked = towerhall("verify", str(record))
-    assert checked.returncode == 0, checked.stdout
-    assert checked.stdout.rstrip().endswith("OK")
+    checked = towerhall_here("verify", str(record))
+    assert checked.status == 0, checked.out
+    assert checked.out.rstrip().endswith("OK")
     document = json.loads(record.read_text())
     document["result"]["scores"][0] += 1
     record.write_text(json.dumps(document))
-    assert towerhall("verify", str(record)).returncode == 1
+    assert towerhall_here("verify", str(record)).status == 1
 
 
 def test_somebody_joins_somebody_watches_and_both_leave(shared: ServerProcess) -> None:
@@ -76,10 +76,10 @@ def test_somebody_joins_somebody_watches_and_both_leave(shared: ServerProcess) -
         guest = towerhall(
             "play", code.lower(), "--url", shared.url, "--name", "Bob", given="view\n"
         )
-        assert "you have seat 1" in guest.stdout or "seat 1" in guest.stdout
-        assert '"name":"Ann"' in guest.stdout.replace('": "', '":"')
+        assert "you have seat 1" in guest.out or "seat 1" in guest.out
+        assert '"name":"Ann"' in guest.out.replace('": "', '":"')
         watcher = towerhall("play", code, "--watch", "--url", shared.url, given="sit\nquit\n")
-        assert "refused: room_full" in watcher.stdout
+        assert "refused: room_full" in watcher.out
         told, _ = host.communicate("start\nquit\n", timeout=SECONDS)
         assert "sealed" in told
         assert host.returncode == 0
@@ -102,15 +102,15 @@ def test_somebody_joins_somebody_watches_and_both_leave(shared: ServerProcess) -
         (("play", "--mine"), "set TOWERHALL_TOKEN"),
         (("play", "--quick", "ABCDEF"), "leave the code away"),
         (("play", "--quick", "--bots", "easy"), "no bots"),
+        (("play", "--bots", "easy", "--bot-delay-ms", "10001"), "bot_delay_ms is 0 to 10000"),
     ],
 )
 def test_what_cannot_be_played_is_told_with_its_code(
     shared: ServerProcess, arguments: tuple[str, ...], told: str
 ) -> None:
-    done = towerhall(*arguments, "--url", shared.url)
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
+    done = towerhall_here(*arguments, "--url", shared.url)
+    assert done.status == 2
+    assert told in done.err
 
 
 def test_two_who_want_the_same_are_seated_at_one_table(shared: ServerProcess) -> None:
@@ -140,27 +140,27 @@ def test_two_who_want_the_same_are_seated_at_one_table(shared: ServerProcess) ->
 def test_rooms_are_listed_and_links_carry_a_person_and_a_key(shared: ServerProcess) -> None:
     token = new_guest(shared.url, "Ann")
     done = towerhall("play", "--private", "--url", shared.url, given="quit\n", token=token)
-    code = done.stdout.split()[1].rstrip(",")
-    invite = re.search(r"invite by (\S+)", done.stdout)
+    code = done.out.split()[1].rstrip(",")
+    invite = re.search(r"invite by (\S+)", done.out)
     assert invite is not None
     url = ("--url", shared.url)
-    assert code not in towerhall("play", "--list", *url).stdout
+    assert code not in towerhall_here("play", "--list", *url).out
     assert re.search(
         rf"^{code}  five_towers  waiting  1 of 2 seats: Ann$",
-        towerhall("play", "--mine", *url, token=token).stdout,
+        towerhall_here("play", "--mine", *url, token=token).out,
         re.M,
     )
     bob = towerhall("play", invite[1], "--name", "Bob", *url, given="quit\n")
-    assert f"room {code}, waiting; you are Bob" in bob.stdout
-    assert bob.returncode == 0, bob.stderr
-    link = towerhall("play", code, "--link", *url, token=token).stdout.split()[-1]
+    assert f"room {code}, waiting; you are Bob" in bob.out
+    assert bob.status == 0, bob.err
+    link = towerhall_here("play", code, "--link", *url, token=token).out.split()[-1]
     back = towerhall("play", link, *url, given="quit\n")
-    assert f"room {code}, waiting; you are Ann, seat 0" in back.stdout
-    assert "link_gone" in towerhall("play", link, *url, given="quit\n").stderr
-    plain = towerhall("play", "--link", *url, token=token).stdout.split()[-1]
-    assert code in towerhall("play", plain, *url).stdout
+    assert f"room {code}, waiting; you are Ann, seat 0" in back.out
+    assert "link_gone" in towerhall("play", link, *url, given="quit\n").err
+    plain = towerhall_here("play", "--link", *url, token=token).out.split()[-1]
+    assert code in towerhall_here("play", plain, *url).out
     public = new_room(shared.url, token, seats=2)["code"]
     time.sleep(0.6)
     assert f"{public}  five_towers  waiting  0 of 2 seats: nobody" in (
-        towerhall("play", "--list", *url).stdout
+        towerhall_here("play", "--list", *url).out
     )

@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,14 +27,23 @@ def pytest_asyncio_loop_factories(
     return LOOPS if item.path.name in ON_BOTH_LOOPS else {"asyncio": LOOPS["asyncio"]}
 
 
+STARTED = pytest.StashKey[dict[str, str]]()
+
+
 @pytest.fixture(scope="session", params=KINDS)
-def engine_url(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    """Where an engine of each kind runs, one for the whole session of a worker."""
+def engine_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Where an engine of each kind runs, one of each for all folders that a worker tests.
+
+    They end with the session, not with this fixture: of its two values pytest keeps only one, and
+    files that use both would start engines over and over.
+    """
     kind: str = request.param
-    with running(kind, tmp_path_factory.mktemp(kind)) as engine:
-        yield engine.url
+    urls = request.config.stash.setdefault(STARTED, {})
+    if kind not in urls:
+        engine = ExitStack()
+        urls[kind] = engine.enter_context(running(kind, tmp_path_factory.mktemp(kind))).url
+        request.config.add_cleanup(engine.close)
+    return urls[kind]
 
 
 @pytest.fixture

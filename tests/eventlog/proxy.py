@@ -7,6 +7,8 @@ from pathlib import Path
 from random import Random
 from urllib.parse import urlsplit
 
+from tests.sockets import end, part, serving
+
 CHUNK = 1 << 16
 
 
@@ -29,6 +31,7 @@ class Proxy:
         self._socket = socket
         self._die = Random(1)
         self._open: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Proxy"]:
@@ -37,13 +40,22 @@ class Proxy:
             yield self
         finally:
             server.close()
-            self.cut()
+            await end(self._tasks)
             self._socket.unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        serving(self._tasks)
+        self._open.add(writer)
+        try:
+            await self._carry(reader, writer)
+        finally:
+            self._open.discard(writer)
+            await part(writer)
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         engine_reader, engine_writer = await asyncio.open_unix_connection(self._engine)
-        self._open |= {writer, engine_writer}
+        self._open.add(engine_writer)
         try:
             async with asyncio.TaskGroup() as both_ways:
                 both_ways.create_task(_copy(reader, engine_writer))
@@ -51,9 +63,8 @@ class Proxy:
         except* OSError:
             pass
         finally:
-            for end in (writer, engine_writer):
-                self._open.discard(end)
-                end.close()
+            self._open.discard(engine_writer)
+            await part(engine_writer)
 
     async def _answer(
         self,

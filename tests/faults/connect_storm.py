@@ -27,8 +27,8 @@ READS_PER_ROOM: Final = 6
 
 
 async def run(order: Order) -> Outcome:
-    watchers, storms = order.of(150, 1000), order.of(1, 3)
-    size = Size(rooms=order.of(8, 20), keep=True)
+    watchers, storms = order.of(60, 1000), order.of(1, 3)
+    size = Size(rooms=order.of(5, 20), keep=True)
     habits = Habits(think_seconds=0.3, retry_seconds=STORM_SECONDS)
     async with stage("connect_storm", order, size=size, habits=habits) as on:
         tables = tuple(on.crowd.tables.values())

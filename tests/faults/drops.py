@@ -41,7 +41,7 @@ class _Scissors:
 async def run(order: Order) -> Outcome:
     drops = order.of(150, 10_000)
     scissors = _Scissors(order.seed)
-    size = Size(rooms=order.of(8, 16), watchers=2)
+    size = Size(rooms=order.of(5, 16), watchers=2)
     habits = Habits(think_seconds=0.05, retry_seconds=0.02, retry_most_seconds=0.1)
     async with stage("drops", order, size=size, habits=habits, cut=scissors.cut) as on:
         shown = on.progress(drops)

@@ -19,7 +19,7 @@ BETWEEN_SECONDS: Final = 0.5
 
 
 async def run(order: Order) -> Outcome:
-    kills = order.of(2, 100)
+    kills = order.of(1, 100)
     chance = Random(order.seed)
     async with stage("node_killed", order) as on:
         shown = on.progress(kills)

@@ -20,7 +20,7 @@ LEAVING: Final = 0.7
 
 
 async def run(order: Order) -> Outcome:
-    pauses = order.of(2, 20)
+    pauses = order.of(1, 20)
     chance = Random(order.seed)
     async with stage("node_paused", order) as on:
         shown = on.progress(pauses)

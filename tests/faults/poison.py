@@ -6,6 +6,7 @@ import asyncio
 from typing import Final
 
 from tests.bench.report import Figure
+from tests.faults.crowd import Size
 from tests.faults.history import Reject
 from tests.faults.poisoned_node import is_poisoned
 from tests.faults.report import Outcome
@@ -25,7 +26,8 @@ async def run(order: Order) -> Outcome:
         1: {"POISON_DECIDE": str(DECIDE)},
         2: {"POISON_DECIDE": str(DECIDE)},
     }
-    async with stage("poison", order, launch=LAUNCH, told=told) as on:
+    size = Size(rooms=order.of(8, 12))
+    async with stage("poison", order, size=size, nodes=len(told), launch=LAUNCH, told=told) as on:
         on.allow_exceptions = True
         shown = on.progress(seconds)
         for second in range(1, seconds + 1):

@@ -14,6 +14,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
+from tests.sockets import end, part, serving
+
 CHUNK: Final = 1 << 16
 HOST: Final = "127.0.0.1"
 RESET: Final = struct.pack("ii", 1, 0)
@@ -76,9 +78,7 @@ class FaultProxy:
         assert self._server is not None
         self._server.close()
         self.reset()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(self._tasks)
 
     def hold(self) -> None:
         """A black hole, both ways."""
@@ -98,10 +98,7 @@ class FaultProxy:
             _reset(writer)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        serving(self._tasks)
         self.connections += 1
         if self.refuse:
             _reset(writer)
@@ -124,9 +121,9 @@ class FaultProxy:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
         finally:
-            for end in (writer, target):
-                self._open.discard(end)
-                end.close()
+            for side in (writer, target):
+                self._open.discard(side)
+                await part(side)
 
     async def _pump(
         self, source: asyncio.StreamReader, target: asyncio.StreamWriter, way: Way, most: int

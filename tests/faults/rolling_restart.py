@@ -24,7 +24,7 @@ BETWEEN_SECONDS: Final = 0.5
 async def run(order: Order) -> Outcome:
     rolls = order.of(1, 20)
     chance = Random(order.seed)
-    async with stage("rolling_restart", order, nodes=order.of(2, 3)) as on:
+    async with stage("rolling_restart", order) as on:
         nodes = on.rig.nodes
         restarted = nodes[: order.of(1, len(nodes))]
         shown = on.progress(rolls * len(restarted))

@@ -32,8 +32,8 @@ LEAST_MS: Final = 10.0
 
 
 async def run(order: Order) -> Outcome:
-    stuck_count, seconds = order.of(20, 200), order.of(2, 45)
-    size = Size(rooms=order.of(12, 200))
+    stuck_count, seconds = order.of(20, 200), order.of(1, 45)
+    size = Size(rooms=order.of(6, 200))
     habits = Habits(think_seconds=0.1 if order.short else 1.0)
     async with stage("slow_readers", order, size=size, habits=habits) as on:
         shown = on.progress(2 * seconds)

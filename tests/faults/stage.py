@@ -143,14 +143,15 @@ async def stage(
     *,
     size: Size | None = None,
     habits: Habits | None = None,
-    nodes: int = 3,
+    nodes: int | None = None,
     proxied: bool = False,
     cut: Callable[[], tuple[int, int]] | None = None,
     launch: Sequence[str] = SERVE,
     told: Mapping[int, Mapping[str, str]] = MappingProxyType({}),
 ) -> AsyncIterator[Stage]:
     """A rig with a crowd that plays. With `cut`, through proxies that end connections by it."""
-    size = size or Size(rooms=order.of(8, 12))
+    size = size or Size(rooms=order.of(5, 12))
+    nodes = order.of(2, 3) if nodes is None else nodes
     async with (
         running(order.folder, nodes, proxied=proxied, launch=launch, told=told) as rig,
         AsyncExitStack() as stack,

@@ -27,7 +27,7 @@ END_SECONDS: Final = 60.0
 async def run(order: Order) -> Outcome:
     kills = order.of(1, 200)
     chance = Random(order.seed)
-    size = Size(rooms=order.of(8, 40), seats=2, turn_seconds=TURN_SECONDS)
+    size = Size(rooms=order.of(4, 40), seats=2, turn_seconds=TURN_SECONDS)
     async with stage("timers", order, size=size, habits=Habits(plays=False)) as on:
         shown = on.progress(kills)
         for kill in range(1, kills + 1):

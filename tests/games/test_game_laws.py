@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.games.laws import LAWS, Law, check_common_parts, check_reasons_cite_rules
 from tests.games.plays import plays
 from towerhall_server.game import AnyGame, discover
@@ -16,7 +17,7 @@ every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: f"{game.nam
 
 @every_game
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(8, 15), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_the_law_holds(law: Law, game: AnyGame, data: st.DataObject) -> None:
     law(data.draw(plays(game)))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.examples import examples
 from tests.games.broken_duels import BREAKS, view_tells_who_looks
 from tests.games.dice_duel import GAME, RULES, Options
 from tests.games.laws import LAWS, Law, check_common_parts, check_reasons_cite_rules
@@ -34,7 +35,7 @@ def complaint(law: Law, whole: Play) -> str:
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(6, 10), suppress_health_check=[HealthCheck.too_slow])
 @given(plays(GAME))
 def test_the_toy_keeps_the_law(law: Law, whole: Play) -> None:
     law(whole)

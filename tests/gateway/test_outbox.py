@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.gateway.socket_frames import payloads_in
 from towerhall_protocol.messages import Cursor, ServerChat, ServerReset
 from towerhall_server.gateway.outbox import LAG_SECONDS, LIMIT_BYTES, RELAPSE_SECONDS, Outbox
@@ -269,7 +270,7 @@ STEPS = st.one_of(
 
 
 @given(st.lists(STEPS, max_size=60), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=examples(100, 300))
 def test_whatever_happens_the_backlog_is_bounded_and_no_gap_goes_unmended(
     steps: list[tuple[str, int]], at_once: bool
 ) -> None:

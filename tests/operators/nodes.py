@@ -29,7 +29,7 @@ from towerhall_server.room.state import Room
 
 ACME: Final = "acme"
 PEOPLE: Final = {"identity-1": Person("one", "Ada"), "identity-2": Person("two", "Ben")}
-QUICK: Final = Pace(first=0.05, most=0.2, lease=2.0, sweep=0.3)
+QUICK: Final = Pace(first=0.05, most=0.2, lease=2.0, sweep=0.3, look=0.05)
 LATE: Final = Pace(first=0.05, most=0.2, lease=2.0, sweep=600.0)
 """Nobody looks unless asked."""
 PATIENCE_SECONDS: Final = 20.0

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from tests.sockets import end, part, serving
+
 SECRET = b"n4xZp-2vWmX0aRk93LpYc_uE5hBn8DsGf2TjKoI4xVwM"
 OTHER_SECRET = b"Hd83-kQzPw1Lm0XvYt6RbNc_5sJfUe2Ga9TiOo7KxZ4"
 PATIENCE_SECONDS = 20.0
@@ -58,6 +60,7 @@ class Receiver:
         self._at_once = 0
         self._came = asyncio.Condition()
         self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def url(self) -> str:
@@ -80,9 +83,11 @@ class Receiver:
         """Be down."""
         assert self._server is not None
         self._server.close()
+        await end(self._tasks)
         await self._server.wait_closed()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving(self._tasks)
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
@@ -103,7 +108,7 @@ class Receiver:
             pass
         finally:
             self._at_once -= 1
-            writer.close()
+            await part(writer)
 
 
 @asynccontextmanager

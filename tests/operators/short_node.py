@@ -7,5 +7,5 @@ from towerhall_server.cli.main import main
 from towerhall_server.operators.deliveries import Pace
 
 if __name__ == "__main__":
-    app.PACE = Pace(first=0.1, most=0.5, lease=12.0, sweep=1.0)  # type: ignore[misc]
+    app.PACE = Pace(first=0.1, most=0.5, lease=2.0, sweep=0.5, look=0.1)  # type: ignore[misc]
     sys.exit(main())

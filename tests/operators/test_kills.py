@@ -30,6 +30,7 @@ async def to_tell(url: str, code: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.parametrize("engine_url", ["redis"], indirect=True)
 async def test_every_turn_is_told_while_servers_are_killed(url: str, tmp_path: Path) -> None:
     rng = random.Random(5)
     async with receiver() as hook, AsyncExitStack() as stack:

@@ -61,6 +61,7 @@ def test_numbers_are_those_of_the_code() -> None:
     assert all(2 <= pace.wait(2) <= 4 for _ in range(100))
     assert all(1800 <= pace.wait(fails) <= 3600 for fails in (12, 13, 1000))
     assert pace.lease > sender.ATTEMPT_SECONDS
+    assert pace.look <= pace.first / 2, "or what is due waits longer than the clause says"
     for reason in (*operator_requests.OWN_REASONS, operator_requests.CLOSED):
         assert f"`{reason}`" in clause(166)
 

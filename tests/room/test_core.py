@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.games import dice_duel as duel
 from tests.games.dice_duel import GAME as DICE_DUEL
 from tests.room.pure_rooms import (
@@ -63,7 +64,7 @@ from towerhall_server.room.table import Status
 from towerhall_server.room.view import describe, summary, view
 
 both_games = pytest.mark.parametrize("rules", [FIVE_TOWERS, DICE_DUEL], ids=lambda r: r.name)
-any_history = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+any_history = settings(max_examples=examples(30, 60), suppress_health_check=[HealthCheck.too_slow])
 
 
 # --- every replica agrees ---

@@ -310,6 +310,25 @@ async def test_a_room_that_is_in_nobodys_memory_is_woken_by_its_deadline_and_not
             assert isinstance(commits[2].room[0], BotSat)
 
 
+async def test_a_node_that_ends_while_it_wakes_rooms_asks_the_store_for_nothing_more(
+    url: str, redis: Redis
+) -> None:
+    async with live_node(url, "one") as one:
+        codes = [await somebody_waits(one) for _ in range(3)]
+    async with live_node(url, "other") as other:
+        for code in codes:
+            await hurry(redis, code, IDLE_MS + BACKSTOP_MS)
+        await other.directory.beat_once()
+        await asyncio.sleep(0)
+        await other.directory.close("restart")
+        asked = other.log.loads
+        assert asked < len(codes), "or it was done before"
+        assert len(other.directory) == 0
+        await asyncio.sleep(0.2)
+        assert other.log.loads == asked
+        assert len(other.directory) == 0
+
+
 async def test_a_room_that_was_given_out_to_a_node_that_died_is_given_out_again(
     url: str, redis: Redis
 ) -> None:

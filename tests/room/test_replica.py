@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.games.dice_duel import GAME as DICE_DUEL
 from tests.room.pure_rooms import (
     ADA,
@@ -54,7 +55,7 @@ def same(one: Replica, other: Replica) -> None:
 
 
 @pytest.mark.parametrize("rules", [FIVE_TOWERS, DICE_DUEL], ids=lambda rules: rules.name)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20, 40), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_reading_some_and_following_the_rest_is_reading_all(
     rules: AnyGame, data: st.DataObject

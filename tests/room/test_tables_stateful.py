@@ -15,6 +15,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from tests.examples import examples
 from tests.games.dice_duel import GAME as DICE_DUEL
 from tests.room.pure_rooms import (
     GAMES,
@@ -363,10 +364,10 @@ def plain(document: object) -> object:
 
 
 TestTables = TableMachine.TestCase
-TestTables.settings = settings(max_examples=80, stateful_step_count=60, deadline=None)
+TestTables.settings = settings(max_examples=examples(30, 80), stateful_step_count=60, deadline=None)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(examples(40, 100)))
 def test_so_it_is_in_any_history(seed: int) -> None:
     pure = lived(SECRET_DUEL if seed % 2 else DICE_DUEL, seed, 100)
     for room in pure.rooms:

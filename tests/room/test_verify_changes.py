@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.room.record_games import (
     GAMES,
     SMALL,
@@ -29,7 +30,7 @@ def plain(record: bytes) -> Any:
         return None
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(80, 200))
 @given(
     st.sampled_from([record_of_story(story) for story in (SMALL, *STORIES[-3:])]),
     st.floats(0, 1, exclude_max=True),
@@ -42,7 +43,7 @@ def test_no_changed_byte_goes_unseen(record: bytes, place: float, change: int) -
         assert codes(changed) != []
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30, 60))
 @given(st.integers(0, len(record_of_story(SMALL)) - 1), st.integers(1, 40))
 def test_no_missing_or_doubled_bytes_go_unseen(at: int, count: int) -> None:
     record = record_of_story(SMALL)

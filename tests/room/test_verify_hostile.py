@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.room.record_games import (
     GAMES,
     HOST,
@@ -39,7 +40,7 @@ def plain(record: bytes) -> Any:
     return msgspec.json.decode(record)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(50, 100))
 @given(st.binary() | st.text().map(str.encode))
 @example(b"")
 @example(b"[" * 100_000)
@@ -138,7 +139,7 @@ def test_no_commit_leads_astray(commit: Commit) -> None:
     assert {"undecided", "decision"} & set(codes(found))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(50, 100))
 @given(st.integers(0, len(told(SMALL).entries) - 1), st.data())
 def test_a_changed_blob_is_read_judged_and_never_trusted(place: int, data: st.DataObject) -> None:
     tape = told(SMALL)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.games.lawbook import copied
 from tests.room.pure_rooms import (
     ADA,
@@ -61,7 +62,7 @@ from towerhall_server.room.view import (
 
 KEY = re.compile(r"[a-z0-9:+_-]{1,40}")
 every_game = pytest.mark.parametrize("rules", GAMES.values(), ids=GAMES)
-any_history = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+any_history = settings(max_examples=examples(20, 40), suppress_health_check=[HealthCheck.too_slow])
 NOT_FOR_EYES = tuple(person.id for person in PEOPLE) + tuple(
     form for data in (KEY_HASH,) for form in (data.hex(), base64url(data))
 )

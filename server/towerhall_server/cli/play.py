@@ -30,7 +30,8 @@ examples:
   towerhall play --mine                   the rooms in which you have a place
   towerhall play --link                   a link that carries your seats to another device, once
   towerhall play 'LINK'                   follow such a link, or an invitation to a room
-  yes '#1' | towerhall play --bots easy   a pipe plays too: the first offer, every time
+  yes '#1' | towerhall play --bots easy --bot-delay-ms 0
+                                          a pipe plays too: the first offer, every time, at once
 
 Type ? for what can be said at the prompt. With TOWERHALL_TOKEN set you are who you were before;
 the token is printed when you come for the first time, at a terminal.
@@ -62,6 +63,9 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
     parser.add_argument("--preset", help="named options of a new room")
     parser.add_argument(
         "--turn-seconds", type=int, help="a clock for a new room: 5 to 600, or 3600 to 1209600"
+    )
+    parser.add_argument(
+        "--bot-delay-ms", type=int, help="bots of a new room think so long: 0 to 10000 (600)"
     )
     parser.add_argument("--private", action="store_true", help="the new room is not listed")
     parser.add_argument(
@@ -171,6 +175,7 @@ async def _new_goal(
         seats=arguments.seats or max(2, len(bots) + 1),
         options=options,
         turn_seconds=arguments.turn_seconds,
+        bot_delay_ms=arguments.bot_delay_ms,
         private=arguments.private,
     )
     print(f"room {room.code}" + (f", key {room.key}" if room.key else ""), flush=True)

@@ -31,7 +31,6 @@ logger = logging.getLogger(__name__)
 
 AT_ONCE: Final = 16
 """Rooms of one operator that a node tells of at the same time."""
-PAUSE_SECONDS: Final = 1.0
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -46,6 +45,8 @@ class Pace(msgspec.Struct, frozen=True):
     """A claim holds so long: longer than an attempt."""
     sweep: float = 30.0
     """Every room is looked at so often, even if nobody asked for it."""
+    look: float = 1.0
+    """The store is asked so often which rooms are due, even if nobody has appended anything."""
 
     def wait(self, fails: int) -> float:
         """How long to wait after so many failed attempts. Chance spreads those of many rooms."""
@@ -112,7 +113,7 @@ class Deliveries:
                     task.add_done_callback(done)
                 if not rooms:
                     with suppress(TimeoutError):
-                        async with asyncio.timeout(PAUSE_SECONDS):
+                        async with asyncio.timeout(self._pace.look):
                             await self._bell.wait()
         finally:
             for task in busy:

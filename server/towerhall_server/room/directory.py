@@ -107,7 +107,12 @@ class Directory:
         return await asyncio.shield(task)
 
     async def close(self, reason: str) -> None:
-        """End every room, and send everybody away."""
+        """End every room, and send everybody away. Nothing is under way when this returns."""
+        if self._waking is not None:
+            self._waking.cancel()
+            await asyncio.gather(self._waking, return_exceptions=True)
+        # Others may wait for a loading, and what it brings is ended with the rest.
+        await asyncio.gather(*self._loading.values(), return_exceptions=True)
         await asyncio.gather(*(actor.stop(reason) for actor in self._actors.values()))
         self._actors.clear()
 
