@@ -3,7 +3,6 @@
  * the structure is read here and only the text of each string is left to it.
  */
 
-import { CodecError } from "./errors";
 import { utf8 } from "./bytes";
 import { checkInteger, checkSize, deeper, malformed, put, type Limits } from "./limits";
 
@@ -110,11 +109,12 @@ class Reader {
   }
 }
 
+const WRITTEN = ["string", "boolean", "object"];
+
 export function writtenJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => {
-    if (typeof item === "number") checkInteger(item);
-    else if (item === undefined || typeof item === "bigint")
-      throw new CodecError("malformed_message", `${typeof item} is not used here`);
+    if (typeof item === "number") return checkInteger(item);
+    if (!WRITTEN.includes(typeof item)) throw malformed(`${typeof item} is not used here`);
     return item;
   });
 }

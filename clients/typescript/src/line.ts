@@ -158,7 +158,11 @@ export class Line {
     if (this.#goAt !== null) return;
     const wait = this.#chance() * withinMs;
     this.#goAt = this.now() + wait;
-    this.#go = setTimeout(() => this.#away(), wait);
+    this.#go = setTimeout(() => {
+      this.state = "away";
+      this.connect();
+      this.#owner.changed();
+    }, wait);
   }
 
   #later(wait: number): void {

@@ -223,7 +223,7 @@ export class Replay {
     this.#dropOffers();
     this.welcomed = true;
     ({ you: this.you, name: this.name, level: this.level, now: this.now } = arrival);
-    this.seat = arrival.seat ?? null;
+    this.seat = seatOf(arrival.seat ?? -1);
     this.online = arrival.online ?? [];
     this.watchers = arrival.watchers ?? 0;
     this.paused = arrival.paused ?? false;
