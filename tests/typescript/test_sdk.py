@@ -88,7 +88,7 @@ async def test_the_bot_of_the_readme_plays_a_whole_game_over_a_cut(tmp_path: Pat
 
 
 async def cut_in_the_middle(proxy: CuttingProxy) -> None:
-    while not any(len(from_server(each)) >= MIDDLE for each in sockets(proxy)):
+    while not any(len(from_server(each)) >= MIDDLE for each in sockets(proxy)):  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     proxy.drop_all()
 

@@ -10,7 +10,7 @@ const SPACE = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /true|false|null/y;
-const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const TEXT = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export function readJson(text: string, limits: Limits): unknown {
   checkSize(utf8(text).length, limits);
@@ -89,9 +89,10 @@ class Reader {
     const quoted = this.#match(STRING);
     if (quoted === null) throw malformed("a text does not end");
     const text = JSON.parse(quoted) as string;
-    if (LONE_SURROGATE.test(text)) throw malformed("half a surrogate pair");
-    const size = utf8(text).length;
-    if (size > this.limits.stringBytes) throw malformed(`a text has ${size} bytes`);
+    const bytes = utf8(text);
+    if (bytes.length > this.limits.stringBytes) throw malformed(`a text has ${bytes.length} bytes`);
+    // Bytes cannot hold half a pair, so it does not come back.
+    if (TEXT.decode(bytes) !== text) throw malformed("half a surrogate pair");
     return text;
   }
 

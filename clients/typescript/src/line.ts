@@ -47,6 +47,8 @@ type Timer = ReturnType<typeof setTimeout>;
 export class Line {
   state: LineState = "connecting";
   ending: Ending | null = null;
+  /** Why it is away, as far as the server said so. */
+  trouble: Ending | null = null;
   /** When the next attempt is due, by the monotonic clock. */
   retryAt: number | null = null;
   readonly now: () => number;
@@ -147,6 +149,7 @@ export class Line {
     this.#error = null;
     if (name === "welcome" && this.state !== "up") {
       this.state = "up";
+      this.trouble = null;
       this.#since = this.now();
       this.#later(PING_MS);
     } else if (name === "error") this.#error = { params: (second ?? {}) as Params, hint: String(third) };
@@ -181,8 +184,10 @@ export class Line {
   #closed(code: number): void {
     const close = closeOf(code);
     const { params, hint } = this.#error ?? { params: {}, hint: "" };
-    if (close.again) this.#away(params["retry_ms"]);
-    else this.#end({ code, name: close.name, params, hint, mayReturn: close.byHand });
+    const ending = { code, name: close.name, params, hint, mayReturn: close.byHand };
+    if (!close.again) return this.#end(ending);
+    this.trouble = ending;
+    this.#away(params["retry_ms"]);
   }
 
   #away(atLeast?: number | string): void {

@@ -120,7 +120,7 @@ export class Replay {
   /** The command that shows a fresh nonce in place of one that is lost, if there is one. Ask after `opening`. */
   mending(): ClientCommand | null {
     if (!this.welcomed || this.isFull || this.#isUnderWay("sit") || this.#isUnderWay("ready")) return null;
-    if (!this.#nonce.isOrphaned(this.view, this.seat)) return null;
+    if (!this.#nonce.isOrphaned(this.view, this.seat, this.seq)) return null;
     const isReady = holder(this.view, this.seat)["ready"] === true;
     return this.#sealing(isReady ? { command: "ready" } : { command: "ready", ready: false });
   }

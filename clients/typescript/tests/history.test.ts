@@ -95,7 +95,12 @@ describe("timeline", () => {
     expect(new Timeline([]).at(3)).toEqual({});
   });
 
-  test("a gap is none of its business", () => {
+  test("it grows while a game goes on, and a gap is none of its business", () => {
+    const timeline = new Timeline(frames.slice(0, 40));
+    expect(timeline.at(40)).toEqual(views[40]);
+    for (const frame of frames.slice(40)) timeline.add(frame);
+    expect([timeline.last, timeline.at(100), timeline.at(64)]).toEqual([100, views[100], views[64]]);
+    expect(() => timeline.add(frames[99]!)).toThrow("frame 101 is missing");
     expect(() => new Timeline([frames[0]!, frames[2]!])).toThrow("frame 2 is missing");
   });
 

@@ -50,7 +50,10 @@ describe("coming back", () => {
     const socket = playing();
     socket.says("error", "busy", { retry_ms: 3000 }, "too many");
     socket.ends(code);
+    expect(table.trouble).toMatchObject({ code, params: { retry_ms: 3000 }, hint: "too many" });
     expect(waited()).toBe(3250);
+    FakeSocket.last.welcomes(4);
+    expect(table.trouble).toBeNull();
   });
 
   test("an error that was long ago has nothing to do with it", () => {

@@ -64,6 +64,17 @@ describe("nonces", () => {
     expect(FakeSocket.last.took()).toEqual([["command", 2, "", { command: "open", nonce: base64url(fresh) }, false]]);
   });
 
+  test("a refusal does not change by asking again", () => {
+    join({ storage: null });
+    FakeSocket.last.welcomes(3, { room: { uid: UID, status: "waiting", seats: { "0": { name: "Ada", nonce: "sealed" } } } });
+    expect(FakeSocket.last.took()).toHaveLength(1);
+    FakeSocket.last.says("rejected", 1, "not_waiting", "P-52", {}, "");
+    FakeSocket.last.says("presence", [0], 0);
+    expect(FakeSocket.last.took()).toEqual([]);
+    FakeSocket.last.frame(4, [], {});
+    expect(FakeSocket.last.took()).toHaveLength(1);
+  });
+
   test("a store that fails keeps nobody from playing", () => {
     const failing = (): never => {
       throw new Error("full");
