@@ -58,7 +58,7 @@ function checkCommitment(record: GameRecord): Found {
   const revealed = factsOf(record, "secret_revealed");
   let where: string | null = null;
   if (base64url(commitment(fromBase64url(record.uid), fromBase64url(secret))) !== claimed) where = "the secret";
-  else if (created?.[4] !== record.uid || created[5] !== claimed) where = "frame 1";
+  else if (!same(created, ["room_created", record.game, record.version, record.seats.length, record.uid, claimed])) where = "frame 1";
   else if (!revealed.length || revealed.some(([, shown]) => shown !== secret)) where = "the last frame";
   return { where, detail: { commitment: claimed, secret } };
 }
