@@ -43,6 +43,11 @@ class Session {
     return guest;
   }
 
+  /** A token for looking at the list of rooms: one's own, or that of nobody in particular. */
+  async lookerToken(): Promise<string> {
+    return (this.guest ?? (await this.service.guest(suggestedName()))).token;
+  }
+
   /** Ask something as this person. A token that has expired is replaced once. */
   async ask<T>(question: (token: string) => Promise<T>): Promise<T> {
     const guest = this.guest ?? (await this.become(suggestedName()));
