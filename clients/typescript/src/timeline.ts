@@ -1,0 +1,44 @@
+import { mergePatch } from "./merge_patch";
+import type { Document, Frame } from "./types";
+
+const EVERY = 32;
+
+/** The view at any commit, made again from the frames 1, 2, 3 ... of a room. */
+export class Timeline {
+  readonly #frames: readonly Frame[];
+  /** Views after every 32 commits, so that a jump plays forward over a few frames only. */
+  readonly #snapshots: Document[] = [{}];
+  #near: { seq: number; view: Document } = { seq: 0, view: {} };
+
+  constructor(frames: readonly Frame[]) {
+    const wrong = frames.findIndex((frame, place) => frame.seq !== place + 1);
+    if (wrong >= 0) throw new RangeError(`frame ${wrong + 1} is missing`);
+    this.#frames = frames;
+  }
+
+  /** The last commit. */
+  get last(): number {
+    return this.#frames.length;
+  }
+
+  frame(seq: number): Frame | null {
+    return this.#frames[seq - 1] ?? null;
+  }
+
+  /** The view after that commit; `{}` at 0. What lies beyond the ends is the view at the end. */
+  at(seq: number): Document {
+    const wanted = Math.max(0, Math.min(this.last, Math.trunc(seq) || 0));
+    let place = Math.min(Math.floor(wanted / EVERY), this.#snapshots.length - 1);
+    let at = place * EVERY;
+    let view = this.#snapshots[place]!;
+    if (this.#near.seq > at && this.#near.seq <= wanted) ({ seq: at, view } = this.#near);
+    while (at < wanted) {
+      view = mergePatch(view, this.#frames[at]!.patch);
+      at += 1;
+      place = at / EVERY;
+      if (place === this.#snapshots.length) this.#snapshots.push(view);
+    }
+    this.#near = { seq: wanted, view };
+    return view;
+  }
+}
