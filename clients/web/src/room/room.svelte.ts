@@ -11,6 +11,8 @@ import { Log } from "./log.svelte";
 import { namesOf, places, roomOf, turnOf } from "./view";
 
 const NO_OFFERS: readonly Offer[] = [];
+/** Errors about something that this player did just now. */
+const TOLD: ReadonlySet<string> = new Set(["bad_chat", "bad_emote", "too_many", "too_many_unanswered"]);
 
 export class Room {
   readonly code: string;
@@ -104,7 +106,9 @@ export class Room {
         }
         return;
       case "error":
-        return toast(explainCode(event.code, event.params, event.hint), "bad");
+        // What ends or breaks the connection is shown where that is shown.
+        if (TOLD.has(event.code)) toast(explainCode(event.code, event.params, event.hint), "bad");
+        return;
       default:
         return this.talk.hear(event);
     }

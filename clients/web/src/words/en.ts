@@ -151,6 +151,7 @@ export default {
 
   // room before the start
   "room.bot": "Bot",
+  "room.bot.name": "Bot {number}",
   "room.bot.add": "Add a bot",
   "room.bot.add.level": "Add a bot: {level}",
   "room.bot.remove": "Remove the bot",
