@@ -1,0 +1,32 @@
+/** Where the frames of a replay come from: a table that is connected, or a record. */
+import type { Frame, GameRecord, Table } from "towerhall-client";
+
+export interface ReplaySource {
+  /** The seat of whoever looks, or null. */
+  seat: number | null;
+  /** Whether the game may still go on: then there is a way back to it. */
+  live: boolean;
+  /** All frames so far, from seq 1 on. */
+  load(): Promise<Frame[]>;
+  /** Tells every new frame (null: the past has changed, load again) until the answer is called. */
+  follow(news: (frame: Frame | null) => void): () => void;
+}
+
+export function sourceOfTable(table: Table): ReplaySource {
+  return {
+    get seat() {
+      return table.seat;
+    },
+    live: true,
+    load: () => table.history(1),
+    follow: (news) =>
+      table.on((event) => {
+        if (event.kind === "frame") news(event.frame);
+        if (event.kind === "reset") news(null);
+      }),
+  };
+}
+
+export function sourceOfRecord(record: GameRecord): ReplaySource {
+  return { seat: null, live: false, load: async () => record.frames, follow: () => () => undefined };
+}
