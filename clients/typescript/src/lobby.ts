@@ -1,30 +1,106 @@
-import type { Ending, LineState, ListedRoom, LobbyFilter, Subprotocol } from "./types";
+/** The live list of rooms, kept up to date over any number of breaks (P-140 to P-146). */
 
-export interface LobbyOptions {
+import { Emitter } from "./emitter";
+import { Line, type LineOptions } from "./line";
+import { isMap, mergePatch } from "./merge_patch";
+import { readLobby } from "./messages";
+import { LEVEL } from "./replay";
+import type { Document, Ending, LineState, ListedRoom, LobbyFilter } from "./types";
+
+export interface LobbyOptions extends LineOptions {
   origin: string;
   token: string;
-  filter?: LobbyFilter;
-  subprotocol?: Subprotocol;
-  WebSocket?: typeof WebSocket;
-  now?: () => number;
+  filter?: LobbyFilter | undefined;
+}
+
+/** The list of rooms. It connects by itself; `state` tells how that goes. */
+export function lookAtLobby(options: LobbyOptions): Lobby {
+  return new Lobby(options);
 }
 
 export class Lobby {
-  readonly rooms: Record<string, ListedRoom> = {};
-  readonly more: number = 0;
-  readonly paused: boolean = false;
-  readonly state: LineState = "connecting";
-  readonly ending: Ending | null = null;
-  readonly retryAt: number | null = null;
+  readonly #line: Line;
+  readonly #changes = new Emitter<void>();
+  #filter: LobbyFilter;
+  #list: Document = {};
+  #paused = false;
 
-  choose(_filter: LobbyFilter): void {}
-  on(_listener: () => void): () => void {
-    return () => {};
+  constructor(options: LobbyOptions) {
+    this.#filter = options.filter ?? {};
+    const owner = {
+      greeting: () => this.#greeting(options.token),
+      ping: () => ["ping", 0],
+      take: (document: unknown) => this.#take(document),
+      fault: () => undefined, // the next welcome brings the whole list in any case
+      changed: () => this.#changes.emit(),
+    };
+    this.#line = new Line(options.origin, "/v1/lobby", owner, options);
+    this.#line.connect();
   }
-  reconnectNow(): void {}
-  close(): void {}
-}
 
-export function lookAtLobby(_options: LobbyOptions): Lobby {
-  return new Lobby();
+  /** What is told of each room, by its code. While the connection is away it is the last that was known. */
+  get rooms(): Record<string, ListedRoom> {
+    const rooms = this.#list["rooms"];
+    return (isMap(rooms) ? rooms : {}) as unknown as Record<string, ListedRoom>;
+  }
+
+  /** So many other rooms match, but are not shown. */
+  get more(): number {
+    const more = this.#list["more"];
+    return typeof more === "number" ? more : 0;
+  }
+
+  /** Whether the service cannot read its store, so that the list may be old. */
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  get state(): LineState {
+    return this.#line.state;
+  }
+
+  get ending(): Ending | null {
+    return this.#line.ending;
+  }
+
+  get retryAt(): number | null {
+    return this.#line.retryAt;
+  }
+
+  /** See other rooms from now on. */
+  choose(filter: LobbyFilter): void {
+    this.#filter = filter;
+    this.#line.post(["filter", filter]);
+  }
+
+  /** Hear of every change. */
+  on(listener: () => void): () => void {
+    return this.#changes.on(listener);
+  }
+
+  reconnectNow(): void {
+    this.#line.reconnectNow();
+  }
+
+  close(): void {
+    this.#line.close();
+  }
+
+  #greeting(token: string): unknown {
+    const greeting = { token, level: LEVEL };
+    return ["hello", Object.keys(this.#filter).length ? { ...greeting, filter: this.#filter } : greeting];
+  }
+
+  #take(document: unknown): string | null {
+    const message = readLobby(document);
+    if (message?.[0] === "welcome") {
+      this.#paused = false;
+      this.#list = message[1].list;
+    } else if (message?.[0] === "reset") this.#list = message[1];
+    else if (message?.[0] === "patch") this.#list = mergePatch(this.#list, message[1]);
+    else if (message?.[0] === "paused") this.#paused = message[1];
+    else return null;
+    this.#changes.emit();
+    return null;
+  }
 }

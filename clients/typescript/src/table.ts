@@ -1,66 +1,276 @@
-import type { Answer, Command, Document, Ending, Frame, LineState, Offer, Subprotocol, TableEvent } from "./types";
+/**
+ * A place at a table: the room as this client sees it, and everything that it may do there.
+ *
+ * It is kept over any number of breaks. Commands are answered in the end, however often the connection broke in between;
+ * whoever waits for an answer just waits longer.
+ */
 
-export interface Storage {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-  removeItem(key: string): void;
-}
+import { Asking } from "./asking";
+import { randomBytes } from "./bytes";
+import { Emitter } from "./emitter";
+import { ServiceError } from "./errors";
+import { History } from "./history";
+import { Line, type LineOptions } from "./line";
+import { readServer } from "./messages";
+import { type Keep, room } from "./nonce";
+import { type Happening, Replay } from "./replay";
+import { ServiceClock } from "./service_clock";
+import type { Answer, Command, Document, Ending, Frame, LineState, Offer, TableEvent } from "./types";
 
-export interface ConnectOptions {
+const NO_OFFERS: readonly Offer[] = [];
+const REMEMBERED_LINES = 500;
+
+export interface ConnectOptions extends LineOptions {
+  /** Of the service, as `https://play.example`. */
   origin: string;
   code: string;
   token: string;
-  key?: string;
-  subprotocol?: Subprotocol;
-  WebSocket?: typeof WebSocket;
-  now?: () => number;
-  storage?: Storage | null;
+  /** Of a private room. */
+  key?: string | undefined;
+  /** Where a sealed nonce outlives the page: `localStorage` in a browser; null for nowhere. */
+  storage?: Keep | null | undefined;
+  randomBytes?: ((size: number) => Uint8Array) | undefined;
+}
+
+/** A place at that room. It connects by itself; `state` tells how that goes. */
+export function connect(options: ConnectOptions): Table {
+  return new Table(options);
 }
 
 export class Table {
-  readonly code: string = "";
-  readonly view: Document = {};
-  readonly seq: number = 0;
-  readonly seat: number | null = null;
-  readonly offers: readonly Offer[] = [];
-  readonly you: string = "";
-  readonly name: string = "";
-  readonly online: readonly number[] = [];
-  readonly watchers: number = 0;
-  readonly paused: boolean = false;
-  readonly level: number = 0;
-  readonly state: LineState = "connecting";
-  readonly ending: Ending | null = null;
-  readonly unanswered: number = 0;
-  readonly retryAt: number | null = null;
+  readonly code: string;
+  readonly #replay: Replay;
+  readonly #line: Line;
+  readonly #asking: Asking;
+  readonly #history: History;
+  readonly #clock: ServiceClock;
+  readonly #events = new Emitter<TableEvent>();
+  readonly #lines = new Set<string>();
+  #entered = false;
 
-  send(_command: Command): Promise<Answer> {
-    return Promise.reject(new Error("not yet"));
+  constructor(options: ConnectOptions) {
+    this.code = options.code;
+    const keep = options.storage === undefined ? pageStorage() : options.storage;
+    this.#replay = new Replay({ randomBytes: options.randomBytes ?? randomBytes, keep });
+    const owner = {
+      greeting: () => this.#replay.hello(options.token, options.key),
+      ping: () => this.#ping(),
+      take: (document: unknown) => this.#take(document),
+      fault: (reason: string) => void this.#replay.fault(reason),
+      changed: () => this.#changed(),
+    };
+    this.#line = new Line(options.origin, `/v1/rooms/${encodeURIComponent(options.code)}`, owner, options);
+    const post = (message: unknown): void => this.#line.post(message);
+    this.#asking = new Asking(this.#replay, post);
+    this.#history = new History(post);
+    this.#clock = new ServiceClock(this.#line.now);
+    this.#line.connect();
   }
-  dry(_command: Command): Promise<Answer> {
-    return Promise.reject(new Error("not yet"));
+
+  // What is there
+
+  get view(): Document {
+    return this.#replay.view;
   }
-  sit(_seat?: number): Promise<Answer> {
-    return Promise.reject(new Error("not yet"));
+
+  /** The last commit that is in the view. */
+  get seq(): number {
+    return this.#replay.seq;
   }
-  ready(_ready = true): Promise<Answer> {
-    return Promise.reject(new Error("not yet"));
+
+  get seat(): number | null {
+    return this.#replay.seat;
   }
-  chat(_text: string): void {}
-  emote(_emote: string): void {}
-  history(_first: number, _last?: number): Promise<Frame[]> {
-    return Promise.reject(new Error("not yet"));
+
+  /** What this seat may do now. Nothing while the connection is away, for offers end with it (P-39). */
+  get offers(): readonly Offer[] {
+    return this.state === "up" && room(this.view)["status"] === "playing" ? this.#replay.offers : NO_OFFERS;
   }
+
+  /** The id of this person. */
+  get you(): string {
+    return this.#replay.you;
+  }
+
+  get name(): string {
+    return this.#replay.name;
+  }
+
+  get online(): readonly number[] {
+    return this.#replay.online;
+  }
+
+  get watchers(): number {
+    return this.#replay.watchers;
+  }
+
+  get paused(): boolean {
+    return this.#replay.paused;
+  }
+
+  /** The level that the server speaks. */
+  get level(): number {
+    return this.#replay.level;
+  }
+
+  get state(): LineState {
+    return this.#line.state;
+  }
+
+  get ending(): Ending | null {
+    return this.#line.ending;
+  }
+
+  /** How many commands are under way. */
+  get unanswered(): number {
+    return this.#replay.unanswered.length + this.#asking.waiting;
+  }
+
+  /** When the next attempt to connect is due, by `performance.now()`. */
+  get retryAt(): number | null {
+    return this.#line.retryAt;
+  }
+
+  /** How many ms are left for the present decision, or null if there is no clock. It stands still while paused. */
   timeLeft(): number | null {
+    return this.#clock.leftMs(this.view);
+  }
+
+  /** Hear of everything from now on. The state is the new one already when an event comes. */
+  on(listener: (event: TableEvent) => void): () => void {
+    return this.#events.on(listener);
+  }
+
+  // Doing
+
+  /**
+   * Do it, and learn what became of it. A command of the game answers the present offers. The promise fails only when the
+   * table has ended, as a `ServiceError` with the name of the ending: then nobody knows whether it was done.
+   */
+  send(command: Command): Promise<Answer> {
+    return this.#ask(command, false);
+  }
+
+  /** Ask what a command would lead to, without doing it. */
+  dry(command: Command): Promise<Answer> {
+    return this.#ask(command, true);
+  }
+
+  /** Take that seat, or the lowest that is free. */
+  sit(seat?: number): Promise<Answer> {
+    return this.send(seat === undefined ? { command: "sit" } : { command: "sit", seat });
+  }
+
+  ready(ready = true): Promise<Answer> {
+    return this.send({ command: "ready", ready });
+  }
+
+  /** Say something to everybody here. It has been heard when it comes back; while the connection is away it is lost. */
+  chat(text: string): void {
+    this.#line.post(["chat", text]);
+  }
+
+  emote(emote: string): void {
+    this.#line.post(["emote", emote]);
+  }
+
+  /** The frames of that range, both ends included; up to now if no end is given. */
+  history(first: number, last = this.seq): Promise<Frame[]> {
+    const frames = this.#history.frames(first, last);
+    if (this.ending) this.#history.end(endError(this.ending));
+    return frames;
+  }
+
+  reconnectNow(): void {
+    this.#line.reconnectNow();
+  }
+
+  /** Leave for good. The seat stays with its person. */
+  close(): void {
+    this.#line.close();
+  }
+
+  #ask(command: Command, dry: boolean): Promise<Answer> {
+    const answer = this.#asking.ask(command, dry);
+    if (this.ending) this.#asking.end(endError(this.ending));
+    this.#events.emit({ kind: "changed" });
+    return answer;
+  }
+
+  // What happens on the line
+
+  #ping(): unknown {
+    return ["ping", this.seq];
+  }
+
+  #changed(): void {
+    this.#history.line(this.state === "up");
+    if (this.ending) {
+      const error = endError(this.ending);
+      this.#asking.end(error);
+      this.#history.end(error);
+    }
+    this.#events.emit({ kind: "changed" });
+  }
+
+  #take(document: unknown): string | null {
+    const message = readServer(document);
+    for (const happening of message ? this.#replay.receive(message) : []) {
+      if (happening.kind === "faulted") return happening.reason;
+      this.#happened(happening);
+    }
+    for (const own of [this.#replay.opening(), this.#replay.mending()]) if (own) this.#line.post(own);
+    this.#asking.pump();
+    this.#events.emit({ kind: "changed" });
     return null;
   }
-  on(_listener: (event: TableEvent) => void): () => void {
-    return () => {};
+
+  #happened(happening: Happening): void {
+    this.#asking.happened(happening);
+    this.#history.happened(happening);
+    this.#clock.happened(happening, this.#replay);
+    switch (happening.kind) {
+      case "synced":
+      case "reset":
+        for (const command of this.#replay.resend()) this.#line.post(command);
+        this.#history.line(true);
+        if (happening.kind === "reset" || (happening.replaced && this.#entered))
+          this.#events.emit({ kind: "reset", lost: happening.lost });
+        this.#entered = true;
+        break;
+      case "moved":
+        this.#events.emit({ kind: "frame", frame: happening.frame, before: happening.before, after: happening.after });
+        break;
+      case "paused":
+        if (!this.paused) this.#line.post(this.#ping());
+        break;
+      case "chat":
+        if (this.#isNew(happening.id)) this.#events.emit(happening);
+        break;
+      case "emote":
+      case "error":
+        this.#events.emit(happening);
+    }
   }
-  reconnectNow(): void {}
-  close(): void {}
+
+  /** A line of chat may come twice, as after a reconnect (P-93). */
+  #isNew(id: string): boolean {
+    if (this.#lines.has(id)) return false;
+    this.#lines.add(id);
+    const [oldest] = this.#lines;
+    if (this.#lines.size > REMEMBERED_LINES) this.#lines.delete(oldest!);
+    return true;
+  }
 }
 
-export function connect(_options: ConnectOptions): Table {
-  return new Table();
+function endError({ name, hint, params }: Ending): ServiceError {
+  return new ServiceError(name, hint, 0, params);
+}
+
+function pageStorage(): Keep | null {
+  try {
+    return typeof document === "undefined" ? null : globalThis.localStorage;
+  } catch {
+    return null; // forbidden by the browser's settings
+  }
 }

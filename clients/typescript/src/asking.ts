@@ -1,0 +1,87 @@
+/** Commands on their way: those that wait to be sent, and whoever waits for what became of them. */
+
+import { encode, MSGPACK } from "./codec";
+import type { ServiceError } from "./errors";
+import { type ClientCommand, type Happening, isRoomCommand, type Replay } from "./replay";
+import type { Answer, Command } from "./types";
+
+interface Asked {
+  command: Command;
+  dry: boolean;
+  /** Of the offers that it was picked from. */
+  tag: string;
+  resolve: (answer: Answer) => void;
+  reject: (error: ServiceError) => void;
+}
+
+export class Asking {
+  readonly #replay: Replay;
+  readonly #post: (message: ClientCommand) => void;
+  readonly #queue: Asked[] = [];
+  readonly #sent = new Map<number, Asked>();
+
+  constructor(replay: Replay, post: (message: ClientCommand) => void) {
+    this.#replay = replay;
+    this.#post = post;
+  }
+
+  /** How many are not sent yet. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  ask(command: Command, dry: boolean): Promise<Answer> {
+    const answer = new Promise<Answer>((resolve, reject) => {
+      encode(command, MSGPACK); // here, where whoever made it can see what is wrong with it
+      this.#queue.push({ command, dry, tag: this.#replay.tag, resolve, reject });
+      this.pump();
+    });
+    // Whoever does not want to know the answer need not hear that there is none.
+    answer.catch(() => undefined);
+    return answer;
+  }
+
+  /** Send what waits, as far as the server takes it. Nothing is sent before the room is known. */
+  pump(): void {
+    while (this.#replay.cursor && this.#queue.length && !this.#replay.isFull) {
+      const asked = this.#queue.shift()!;
+      // It waited for others to be answered, and meanwhile the game went on.
+      if (asked.tag !== this.#replay.tag && !isRoomCommand(asked.command)) {
+        asked.resolve({ kind: "rejected", code: "stale", rule: "P-43", params: {}, hint: "the decision has passed" });
+        continue;
+      }
+      const message = this.#made(asked);
+      this.#sent.set(message[1], asked);
+      this.#post(message);
+    }
+  }
+
+  /** Something happened; it may be an answer. */
+  happened(happening: Happening): void {
+    if (happening.kind === "answered") this.#answer(happening.n, { kind: "done", seq: happening.seq });
+    else if (happening.kind === "dry_answered") this.#answer(happening.n, { kind: "accepted", effect: happening.effect });
+    else if (happening.kind === "rejected") {
+      const { n, ...rejection } = happening;
+      this.#answer(n, rejection);
+    }
+  }
+
+  /** There will be no more answers. */
+  end(error: ServiceError): void {
+    for (const asked of [...this.#sent.values(), ...this.#queue.splice(0)]) asked.reject(error);
+    this.#sent.clear();
+  }
+
+  /** Whoever sits down or gets ready takes part in the shuffle, unless the command brings a nonce of its own. */
+  #made({ command, dry }: Asked): ClientCommand {
+    const { command: name, seat, ready, nonce } = command;
+    if (dry || nonce !== undefined) return this.#replay.command(command, dry);
+    if (name === "sit") return this.#replay.sit(seat as number | undefined);
+    return name === "ready" ? this.#replay.ready(ready !== false) : this.#replay.command(command);
+  }
+
+  #answer(n: number, answer: Answer): void {
+    this.#sent.get(n)?.resolve(answer);
+    this.#sent.delete(n);
+  }
+}

@@ -1,0 +1,23 @@
+/** Documents as msgpack or JSON: the two subprotocols are twins (P-2), so a document passes both or neither. */
+
+import { CodecError } from "./errors";
+import { readJson, writtenJson } from "./json";
+import { FROM_SERVER, type Limits } from "./limits";
+import { packed, unpacked } from "./msgpack";
+import type { Subprotocol } from "./types";
+
+export const MSGPACK: Subprotocol = "towerhall.v1.msgpack";
+export const JSON_TEXT: Subprotocol = "towerhall.v1.json";
+
+/** What this side made, as it travels. */
+export function encode(value: unknown, subprotocol: Subprotocol): Uint8Array | string {
+  return subprotocol === MSGPACK ? packed(value) : writtenJson(value);
+}
+
+/** One plain document from what came, all of it; `CodecError` with a code of P-102 for anything else. */
+export function decode(data: ArrayBuffer | Uint8Array | string, subprotocol: Subprotocol, limits: Limits = FROM_SERVER): unknown {
+  const isText = typeof data === "string";
+  if (isText !== (subprotocol === JSON_TEXT)) throw new CodecError("wrong_frame_type", isText ? "text" : "binary");
+  if (isText) return readJson(data, limits);
+  return unpacked(data instanceof Uint8Array ? data : new Uint8Array(data), limits);
+}

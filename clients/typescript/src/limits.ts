@@ -1,0 +1,44 @@
+import { CodecError } from "./errors";
+
+/** How large and how deep one message may be (P-70). */
+export interface Limits {
+  messageBytes: number;
+  stringBytes: number;
+  arrayItems: number;
+  mapItems: number;
+  depth: number;
+}
+
+export const FROM_CLIENT: Limits = { messageBytes: 4096, stringBytes: 1200, arrayItems: 64, mapItems: 32, depth: 8 };
+export const FROM_SERVER: Limits = {
+  messageBytes: 1 << 20,
+  stringBytes: 1 << 16,
+  arrayItems: 1 << 14,
+  mapItems: 1 << 12,
+  depth: 16,
+};
+
+export function malformed(detail: string): CodecError {
+  return new CodecError("malformed_message", detail);
+}
+
+export function checkSize(size: number, limits: Limits): void {
+  if (size > limits.messageBytes) throw new CodecError("message_too_large", `${size} > ${limits.messageBytes} bytes`);
+}
+
+/** How many levels are left inside one more map or array. What is inside counts as a level; an empty one has no inside. */
+export function deeper(depth: number, items: number): number {
+  if (items > 0 && depth < 2) throw new CodecError("nested_too_deep", "more levels than allowed");
+  return depth - 1;
+}
+
+export function checkInteger(number: number): number {
+  if (!Number.isSafeInteger(number)) throw new CodecError("number_out_of_range", "an integer is beyond 2^53 - 1");
+  return number;
+}
+
+/** Adds an item to a map: once, and never behind it. */
+export function put(map: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__" || Object.hasOwn(map, key)) throw malformed("a key occurs twice, or is none");
+  map[key] = value;
+}

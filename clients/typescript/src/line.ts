@@ -1,0 +1,230 @@
+/**
+ * A line to a room or to the lobby that is kept up: connect, greet, listen; after a break, connect again.
+ *
+ * It owns the socket and nothing else. What must survive a break is with the owner, who greets anew on every connection; what
+ * is posted while there is no welcome is not kept here.
+ */
+
+import { Backoff } from "./backoff";
+import { decode, encode, MSGPACK } from "./codec";
+import { closeOf, CodecError } from "./errors";
+import type { Ending, LineState, Params, Subprotocol } from "./types";
+
+const WELCOME_MS = 15_000;
+const PING_MS = 15_000;
+const PONG_MS = 10_000;
+/** After a phone has slept, or the network is back, nobody wants to wait for long to learn that the socket is dead. */
+const WAKING_MS = 3_000;
+/** A connection that lasted so long was a good one. */
+const STEADY_MS = 10_000;
+
+/** What is injected: in tests, and where there is no global WebSocket. */
+export interface LineOptions {
+  subprotocol?: Subprotocol | undefined;
+  WebSocket?: typeof WebSocket | undefined;
+  /** A monotonic clock in ms. */
+  now?: (() => number) | undefined;
+  /** From 0 to 1. */
+  chance?: (() => number) | undefined;
+}
+
+/** Whose line it is. */
+export interface Owner {
+  /** The first message of a connection. */
+  greeting(): unknown;
+  /** A message that asks for a sign of life. */
+  ping(): unknown;
+  /** One message came. The reason, if it broke the protocol. */
+  take(message: unknown): string | null;
+  /** What came was no message at all. */
+  fault(reason: string): void;
+  /** State, ending or the moment of the next attempt is another. */
+  changed(): void;
+}
+
+type Timer = ReturnType<typeof setTimeout>;
+
+export class Line {
+  state: LineState = "connecting";
+  ending: Ending | null = null;
+  /** When the next attempt is due, by the monotonic clock. */
+  retryAt: number | null = null;
+  readonly now: () => number;
+  readonly #url: string;
+  readonly #owner: Owner;
+  readonly #subprotocol: Subprotocol;
+  readonly #WebSocket: typeof WebSocket;
+  readonly #chance: () => number;
+  readonly #backoff: Backoff;
+  #socket: WebSocket | null = null;
+  #since = 0;
+  #heard = 0;
+  #error: { params: Params; hint: string } | null = null;
+  #goAt: number | null = null;
+  #retry: Timer | undefined;
+  #watch: Timer | undefined;
+  #go: Timer | undefined;
+
+  constructor(origin: string, path: string, owner: Owner, options: LineOptions) {
+    this.#url = origin.replace(/\/+$/, "").replace(/^http/, "ws") + path;
+    this.#owner = owner;
+    this.#subprotocol = options.subprotocol ?? MSGPACK;
+    this.#WebSocket = options.WebSocket ?? globalThis.WebSocket;
+    this.now = options.now ?? (() => performance.now());
+    this.#chance = options.chance ?? Math.random;
+    this.#backoff = new Backoff(this.#chance);
+  }
+
+  /** Send it on this connection. It is lost if there is none that stands. */
+  post(message: unknown): void {
+    if (this.state === "up") this.#write(message);
+  }
+
+  /** The first attempt, or one at once. */
+  connect(): void {
+    this.#drop();
+    this.#goAt = this.retryAt = null;
+    this.#since = this.now();
+    let socket: WebSocket;
+    try {
+      socket = new this.#WebSocket(this.#url, [this.#subprotocol]);
+    } catch (error) {
+      this.#end({ code: 0, name: "bad_address", params: {}, hint: String(error), mayReturn: false });
+      return;
+    }
+    this.#socket = socket;
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => this.#write(this.#owner.greeting());
+    socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.#take(event.data);
+    socket.onclose = (event) => this.#closed(event.code);
+    this.#watch = setTimeout(() => this.#away(), WELCOME_MS);
+  }
+
+  /** The device woke up, the network is back, or a person wants to return: do not wait any longer. */
+  reconnectNow(): void {
+    if (this.state === "up") this.#ping(WAKING_MS);
+    else if (this.state === "ended") {
+      if (!this.ending?.mayReturn) return;
+      this.ending = null;
+      this.state = "connecting";
+      this.#backoff.reset();
+      this.connect();
+      this.#owner.changed();
+    } else if (this.#socket === null || this.now() - this.#since > WAKING_MS) {
+      this.connect();
+      this.#owner.changed();
+    }
+  }
+
+  /** Leave for good. */
+  close(): void {
+    if (this.state !== "ended") this.#end({ code: 1000, name: "done", params: {}, hint: "", mayReturn: false });
+  }
+
+  #take(data: string | ArrayBuffer): void {
+    this.#heard += 1;
+    const socket = this.#socket;
+    let fault: string | null;
+    try {
+      const message = decode(data, this.#subprotocol);
+      this.#note(Array.isArray(message) ? message : []);
+      fault = this.#owner.take(message);
+    } catch (error) {
+      fault = String(error);
+      this.#owner.fault(fault);
+      // Nonsense is the server's affair, anything else is ours and should be seen.
+      if (!(error instanceof CodecError))
+        queueMicrotask(() => {
+          throw error;
+        });
+    }
+    // Whoever listened may have closed the line meanwhile.
+    if (fault !== null && socket === this.#socket) this.#away();
+  }
+
+  /** What concerns the line itself; rooms and the lobby say it in the same words. */
+  #note([name, first, second, third]: unknown[]): void {
+    this.#error = null;
+    if (name === "welcome" && this.state !== "up") {
+      this.state = "up";
+      this.#since = this.now();
+      this.#later(PING_MS);
+    } else if (name === "error") this.#error = { params: (second ?? {}) as Params, hint: String(third) };
+    else if (name === "go" && typeof first === "number") this.#leave(first);
+  }
+
+  /** This server is about to stop: come back at a moment of our own, so that not all come at once. */
+  #leave(withinMs: number): void {
+    if (this.#goAt !== null) return;
+    const wait = this.#chance() * withinMs;
+    this.#goAt = this.now() + wait;
+    this.#go = setTimeout(() => this.#away(), wait);
+  }
+
+  #later(wait: number): void {
+    clearTimeout(this.#watch);
+    this.#watch = setTimeout(() => this.#ping(PONG_MS), wait);
+  }
+
+  /** Browsers do not notice when the other side is gone without a word; whoever asks and hears nothing does. */
+  #ping(patience: number): void {
+    const heard = this.#heard;
+    this.post(this.#owner.ping());
+    clearTimeout(this.#watch);
+    this.#watch = setTimeout(() => (this.#heard === heard ? this.#away() : this.#later(PING_MS)), patience);
+  }
+
+  #closed(code: number): void {
+    const close = closeOf(code);
+    const { params, hint } = this.#error ?? { params: {}, hint: "" };
+    if (close.again) this.#away(params["retry_ms"]);
+    else this.#end({ code, name: close.name, params, hint, mayReturn: close.byHand });
+  }
+
+  #away(atLeast?: number | string): void {
+    if (this.state === "up" && this.now() - this.#since >= STEADY_MS) this.#backoff.reset();
+    const goAt = this.#goAt;
+    this.#drop();
+    this.state = "away";
+    // The moment was drawn when the server said go, so it is awaited, not drawn again.
+    const wait =
+      goAt !== null ? Math.max(0, goAt - this.now()) : this.#backoff.nextMs(typeof atLeast === "number" ? atLeast : 0);
+    this.retryAt = this.now() + wait;
+    this.#retry = setTimeout(() => {
+      this.connect();
+      this.#owner.changed();
+    }, wait);
+    this.#owner.changed();
+  }
+
+  #end(ending: Ending): void {
+    this.#drop();
+    this.state = "ended";
+    this.ending = ending;
+    this.retryAt = null;
+    this.#owner.changed();
+  }
+
+  /** Done with this socket, whatever it still has to say: closing a dead one can take a minute. */
+  #drop(): void {
+    clearTimeout(this.#retry);
+    clearTimeout(this.#watch);
+    clearTimeout(this.#go);
+    const socket = this.#socket;
+    this.#socket = null;
+    this.#goAt = null;
+    this.#error = null;
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    try {
+      socket.close(1000);
+    } catch {
+      // It was closed already.
+    }
+  }
+
+  #write(message: unknown): void {
+    const data = encode(message, this.#subprotocol);
+    this.#socket?.send(data as string);
+  }
+}
