@@ -33,6 +33,8 @@ export class Room {
   ending = $state.raw<Ending | null>(null);
   unanswered = $state(0);
   retryAt = $state<number | null>(null);
+  /** Why the connection is away, as far as anybody said. */
+  trouble = $state.raw<Ending | null>(null);
   /** The newest frame, for animation; null after a break, when nothing should move. */
   frame = $state.raw<Frame | null>(null);
   /** A plan is being carried out: the table is being set. */
@@ -128,6 +130,7 @@ export class Room {
     this.ending = table.ending;
     this.unanswered = table.unanswered;
     this.retryAt = table.retryAt;
+    this.trouble = table.trouble;
     if (this.state !== "up" || wasUp) return;
     void this.log.fill(table);
     const plan = this.#plan;
