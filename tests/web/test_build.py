@@ -1,4 +1,4 @@
-"""The script that builds the page: when it builds, with which node, and what it says if it cannot."""
+"""The script that builds the page: when it builds, with which node, and what it says if not."""
 
 import gzip
 import os
