@@ -46,6 +46,8 @@ export class Room {
   readonly names = $derived(namesOf(this.room));
   readonly turn = $derived(turnOf(this.view));
   readonly isMyTurn = $derived(this.room?.status === "playing" && this.offers.length > 0);
+  /** Seats that can act: connected people, and bots, which are never away. */
+  readonly present = $derived(this.places.filter(({ seat, holder }) => holder?.bot || this.online.includes(seat)).map(({ seat }) => seat));
   readonly isHost = $derived.by(() => {
     if (!this.room) return false;
     return this.room.host === undefined ? session.made(this.code) : this.room.host === this.seat;
