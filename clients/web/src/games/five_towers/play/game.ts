@@ -67,6 +67,12 @@ export function readGame(view: Document): Game | null {
   };
 }
 
+/** Whether a bot plays in that seat: one that has it, or one that stands in. */
+export function isBot(view: Document, seat: number): boolean {
+  const holder = part(part(part(view, "room"), "seats"), String(seat));
+  return "bot" in holder || "stand_in" in holder;
+}
+
 /** The number that leads the auction, with its seat; null while nobody has named one. */
 export function leading(game: Game): { seat: number; number: number } | null {
   let best: { seat: number; number: number } | null = null;
