@@ -86,6 +86,11 @@ export function count(towers: Towers): number {
   return KINDS.reduce((sum, kind) => sum + towers[kind].length, 0);
 }
 
+/** Whether no tower of these is higher; the lowest towers do not count as such. */
+export function isTallest(towers: Towers, kind: Kind): boolean {
+  return towers[kind].length > 1 && KINDS.every((other) => towers[other].length <= towers[kind].length);
+}
+
 /** Seats in the order in which they call: the start player first. */
 export function callingOrder(game: Game): number[] {
   const seats = game.players.length;
