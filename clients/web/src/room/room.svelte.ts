@@ -102,6 +102,7 @@ export class Room {
         return this.#read();
       case "frame":
         this.frame = event.frame;
+        if (event.frame.facts.some(([name, seat]) => name === "seat_kicked" && seat === this.seat)) toast(t("code.kicked"), "bad");
         return this.log.add(event.frame, event.before, event.after);
       case "reset":
         this.frame = null;
