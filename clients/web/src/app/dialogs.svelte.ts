@@ -1,0 +1,18 @@
+/** Which dialog of the frame is open: at most one. */
+
+export type DialogName = "settings" | "keys";
+
+class Dialogs {
+  shown = $state<DialogName | null>(null);
+
+  show(name: DialogName): void {
+    // A dialog of a page comes first: two above each other would confuse.
+    if (!document.querySelector("dialog[open]")) this.shown = name;
+  }
+
+  hide(): void {
+    this.shown = null;
+  }
+}
+
+export const dialogs = new Dialogs();

@@ -1,0 +1,8 @@
+/** Single keys are commands only while nobody writes, and while no dialog is open. */
+
+export function isTyping(event: KeyboardEvent): boolean {
+  const target = event.target;
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.closest("dialog")) return true;
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}

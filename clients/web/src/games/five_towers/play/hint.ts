@@ -1,0 +1,28 @@
+/** What is to be done now, as a key of the catalogue: the one line that always stands over the table. */
+import type { Said } from "../..";
+import type { Calls } from "./calls";
+import { leading, type Game } from "./game";
+
+export interface Situation {
+  game: Game;
+  seat: number | null;
+  names: readonly string[];
+  calls: Calls | null;
+  /** Cards that are still to be chosen; null unless this seat builds. */
+  missing: number | null;
+  /** The number that waits to be said again; -1 is a pass. */
+  armed: number | null;
+}
+
+export function hintOf({ game, seat, names, calls, missing, armed }: Situation): Said {
+  if (game.phase === "over" || game.turn === null) return { key: "five_towers.hint.over", params: {} };
+  const name = names[game.turn] ?? "";
+  if (game.phase === "build") {
+    if (missing === null) return { key: "five_towers.hint.wait_build", params: { name, n: leading(game)?.number ?? 0 } };
+    return missing > 0 ? { key: "five_towers.hint.pick", params: { n: missing } } : { key: "five_towers.hint.ready", params: {} };
+  }
+  if (!calls) return { key: "five_towers.hint.wait_bid", params: { name } };
+  if (armed !== null) return armed < 0 ? { key: "five_towers.pass.confirm", params: {} } : { key: "five_towers.hint.confirm", params: { n: armed } };
+  if (!calls.bid) return { key: "five_towers.hint.must_pass", params: {} };
+  return { key: seat === game.start ? "five_towers.hint.bid_start" : "five_towers.hint.bid", params: {} };
+}

@@ -1,0 +1,24 @@
+/** The end of a game by place: points taken apart, as the view has them. */
+import type { Document } from "towerhall-client";
+
+import { isDocument, readGame, type Score } from "./game";
+
+export interface Ranked {
+  seat: number;
+  place: number;
+  score: Score;
+}
+
+/** Best first, equal places by seat; empty while the game goes on. */
+export function rankingOf(view: Document): Ranked[] {
+  const game = readGame(view);
+  const room = view["room"];
+  const result = isDocument(room) && isDocument(room["result"]) ? room["result"] : {};
+  const places = Array.isArray(result["places"]) ? result["places"].map(Number) : [];
+  const rows = [...(game?.scores ?? [])].map(([seat, score]) => ({ seat, place: places[seat] ?? placeOf(score, game!.scores.values()), score }));
+  return rows.sort((a, b) => a.place - b.place || a.seat - b.seat);
+}
+
+function placeOf(score: Score, all: Iterable<Score>): number {
+  return 1 + [...all].filter((other) => other.total > score.total).length;
+}

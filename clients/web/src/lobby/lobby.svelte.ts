@@ -1,0 +1,95 @@
+/** The list of open rooms as the hall shows it: asked once over HTTP for the first paint, then live. */
+import { lookAtLobby, type LineState, type ListedRoom, type Lobby, type LobbyFilter } from "towerhall-client";
+
+import { session } from "../app/session.svelte";
+
+export const SHOWS = ["waiting", "playing", "all"] as const;
+export type Show = (typeof SHOWS)[number];
+
+const FILTERS: Record<Show, LobbyFilter> = { waiting: { status: "waiting", free: 1 }, playing: { status: "playing" }, all: {} };
+const RETRY_MS = 5000;
+
+export class OpenRoomList {
+  rooms = $state.raw<readonly ListedRoom[]>([]);
+  more = $state(0);
+  paused = $state(false);
+  state = $state<LineState>("connecting");
+  /** Whether any list has come yet. */
+  known = $state(false);
+  show = $state<Show>("waiting");
+  #lobby: Lobby | null = null;
+  #stopped = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  start(): () => void {
+    this.#stopped = false;
+    void this.#first();
+    void this.#follow();
+    return () => {
+      this.#stopped = true;
+      clearTimeout(this.#timer);
+      this.#lobby?.close();
+    };
+  }
+
+  choose(show: Show): void {
+    this.show = show;
+    this.#lobby?.choose(FILTERS[show]);
+  }
+
+  reconnectNow(): void {
+    this.#lobby?.reconnectNow();
+  }
+
+  async #first(): Promise<void> {
+    try {
+      const rooms = await session.service.rooms();
+      if (!this.known && !this.#stopped) this.#take(rooms.filter((room) => fits(room, this.show)));
+    } catch {
+      // The socket tries as well, and its state is shown.
+    }
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      const token = await session.lookerToken();
+      if (this.#stopped) return;
+      const lobby = lookAtLobby({ origin: session.service.origin, token, filter: FILTERS[this.show] });
+      this.#lobby = lobby;
+      lobby.on(() => this.#read(lobby));
+      this.#read(lobby);
+    } catch {
+      this.state = "away";
+      if (!this.#stopped) this.#timer = setTimeout(() => void this.#follow(), RETRY_MS);
+    }
+  }
+
+  #read(lobby: Lobby): void {
+    this.state = lobby.state;
+    this.paused = lobby.paused;
+    if (lobby.state === "ended" && lobby.ending?.name === "unauthorized" && !this.#stopped) {
+      lobby.close();
+      void session.renew().then(() => this.#follow(), () => undefined);
+    }
+    if (lobby.state !== "up") return;
+    this.more = lobby.more;
+    this.#take(Object.values(lobby.rooms));
+  }
+
+  #take(rooms: readonly ListedRoom[]): void {
+    this.known = true;
+    this.rooms = [...rooms].sort(byInterest);
+  }
+}
+
+function fits(room: ListedRoom, show: Show): boolean {
+  if (show === "waiting") return room.status === "waiting" && room.taken < room.seats;
+  return show === "all" || room.status === "playing";
+}
+
+/** Where somebody can sit down first, and among those where the fewest seats are missing. */
+function byInterest(a: ListedRoom, b: ListedRoom): number {
+  const open = (room: ListedRoom) => room.status === "waiting" && room.taken < room.seats;
+  if (open(a) !== open(b)) return open(a) ? -1 : 1;
+  return a.seats - a.taken - (b.seats - b.taken) || a.code.localeCompare(b.code);
+}

@@ -1,0 +1,61 @@
+/** Options of games and rooms in words. The service names texts by codes; the words are ours. */
+import type { Catalogue, Document, GameDescription, Value } from "towerhall-client";
+
+import { t, word } from "../words/index.svelte";
+
+/** Clocks that a form offers, in seconds; those that the service does not take are left out. */
+const CLOCKS = [0, 30, 60, 120, 300, 3600, 86_400, 3 * 86_400, 7 * 86_400];
+export const PACES = { quick: 150, usual: 600, relaxed: 1800 } as const;
+export type Pace = keyof typeof PACES;
+
+export function gameWord(game: GameDescription | string): string {
+  const name = typeof game === "string" ? game : game.text;
+  return word(name) ?? name.replaceAll("_", " ");
+}
+
+export function levelWord(level: string): string {
+  return word(`level.${level}`) ?? level;
+}
+
+/** A name in a list of rooms. Bots have none of their own: the service calls them by their level. */
+export function listedName(name: string): string {
+  const bot = /^bot (easy|medium|hard)$/.exec(name);
+  return bot ? t("rooms.bot", { level: levelWord(bot[1]!) }) : name;
+}
+
+/** A code of the service in words, or at least its last part. */
+export function codeWord(code: string): string {
+  return word(code) ?? code.split(".").at(-1)!.replaceAll("_", " ");
+}
+
+export function clockChoices(catalogue: Catalogue): number[] {
+  const spans = catalogue.clocks.turn_seconds;
+  return CLOCKS.filter((seconds) => spans.some(([least, most]) => least <= seconds && seconds <= most));
+}
+
+export function duration(seconds: number): string {
+  if (seconds === 0) return t("time.none");
+  if (seconds % 86_400 === 0) return t("time.days", { n: seconds / 86_400 });
+  if (seconds % 3600 === 0) return t("time.hours", { n: seconds / 3600 });
+  if (seconds % 60 === 0) return t("time.minutes", { n: seconds / 60 });
+  return t("time.seconds", { n: seconds });
+}
+
+/** The options that a room gets if nobody chooses. */
+export function defaults(game: GameDescription): Document {
+  return Object.fromEntries(Object.entries(game.options).map(([name, option]) => [name, option.default]));
+}
+
+/** The preset that these options are, or null for a mix of one's own. */
+export function presetOf(game: GameDescription, options: Document): string | null {
+  const same = (preset: Document) => Object.keys(game.options).every((name) => preset[name] === options[name]);
+  return Object.entries(game.presets).find(([, preset]) => same({ ...defaults(game), ...preset }))?.[0] ?? null;
+}
+
+/** What is agreed, as a short list of name and value. */
+export function agreed(game: GameDescription, options: Document): { name: string; value: string }[] {
+  return Object.entries(game.options).map(([name, option]) => {
+    const at = option.values.findIndex((value: Value) => value === options[name]);
+    return { name: codeWord(option.text), value: codeWord(option.texts[at] ?? String(options[name])) };
+  });
+}

@@ -1,0 +1,163 @@
+/** A room as the page shows it: what the table of the client tells, as state that components can follow. */
+import { connect, type Answer, type Command, type Document, type Ending, type Frame, type LineState, type Offer, type Table, type TableEvent } from "towerhall-client";
+
+import { explainCode } from "../app/explain";
+import { takePlan, type Plan } from "../app/plans";
+import { session } from "../app/session.svelte";
+import { toast } from "../ui/toasts.svelte";
+import { t } from "../words/index.svelte";
+import { Talk } from "./talk.svelte";
+import { Log } from "./log.svelte";
+import { namesOf, places, roomOf, turnOf } from "./view";
+
+const NO_OFFERS: readonly Offer[] = [];
+/** Errors about something that this player did just now. */
+const TOLD: ReadonlySet<string> = new Set(["bad_chat", "bad_emote", "too_many", "too_many_unanswered"]);
+
+export class Room {
+  readonly code: string;
+  readonly key: string;
+  readonly talk: Talk;
+  readonly log = new Log();
+  readonly #table: Table;
+  #plan: Plan | null;
+  #wasAway = false;
+
+  view = $state.raw<Document>({});
+  seq = $state(0);
+  seat = $state<number | null>(null);
+  offers = $state.raw<readonly Offer[]>(NO_OFFERS);
+  online = $state.raw<readonly number[]>([]);
+  watchers = $state(0);
+  paused = $state(false);
+  state = $state<LineState>("connecting");
+  ending = $state.raw<Ending | null>(null);
+  unanswered = $state(0);
+  retryAt = $state<number | null>(null);
+  /** Why the connection is away, as far as anybody said. */
+  trouble = $state.raw<Ending | null>(null);
+  /** The newest frame, for animation; null after a break, when nothing should move. */
+  frame = $state.raw<Frame | null>(null);
+  /** A plan is being carried out: the table is being set. */
+  isSetting = $state(false);
+
+  readonly room = $derived(roomOf(this.view));
+  readonly places = $derived(this.room ? places(this.room) : []);
+  readonly names = $derived(namesOf(this.room));
+  readonly turn = $derived(turnOf(this.view));
+  readonly isMyTurn = $derived(this.room?.status === "playing" && this.offers.length > 0);
+  /** Seats that can act: connected people, and bots, which are never away. */
+  readonly present = $derived(this.places.filter(({ seat, holder }) => holder?.bot || this.online.includes(seat)).map(({ seat }) => seat));
+  readonly isHost = $derived.by(() => {
+    if (!this.room) return false;
+    return this.room.host === undefined ? session.made(this.code) : this.room.host === this.seat;
+  });
+
+  constructor(code: string, key: string, token: string) {
+    this.code = code;
+    this.key = key;
+    this.#table = connect({ origin: session.service.origin, code, token, ...(key ? { key } : {}) });
+    this.talk = new Talk(this.#table);
+    this.#plan = takePlan(code);
+    this.isSetting = this.#plan?.start ?? false;
+    this.#table.on((event) => this.#hear(event));
+    this.#read();
+  }
+
+  /** Tell the service, and say so if it refuses. */
+  async send(command: Command): Promise<Answer> {
+    const answer = await this.#table.send(command);
+    if (answer.kind === "rejected") toast(explainCode(answer.code, answer.params, answer.hint), "bad");
+    return answer;
+  }
+
+  /** As `send`, for buttons: whether it was done does not matter to them. */
+  do(command: Command): void {
+    this.send(command).catch(() => undefined);
+  }
+
+  /** For the board, which words refusals itself. */
+  readonly act = (command: Command): Promise<Answer> => this.#table.send(command);
+  readonly try = (command: Command): Promise<Answer> => this.#table.dry(command);
+
+  history(first: number): Promise<Frame[]> {
+    return this.#table.history(first);
+  }
+
+  timeLeft(): number | null {
+    return this.#table.timeLeft();
+  }
+
+  reconnectNow(): void {
+    this.#table.reconnectNow();
+  }
+
+  close(): void {
+    this.#table.close();
+  }
+
+  #hear(event: TableEvent): void {
+    switch (event.kind) {
+      case "changed":
+        return this.#read();
+      case "frame":
+        this.frame = event.frame;
+        if (event.frame.facts.some(([name, seat]) => name === "seat_kicked" && seat === this.seat)) toast(t("code.kicked"), "bad");
+        return this.log.add(event.frame, event.before, event.after);
+      case "reset":
+        this.frame = null;
+        if (event.lost > 0) {
+          this.log.forget(this.#table.seq);
+          toast(t("line.reset", { n: event.lost }), "bad");
+        }
+        return;
+      case "error":
+        // What ends or breaks the connection is shown where that is shown.
+        if (TOLD.has(event.code)) toast(explainCode(event.code, event.params, event.hint), "bad");
+        return;
+      default:
+        return this.talk.hear(event);
+    }
+  }
+
+  #read(): void {
+    const table = this.#table;
+    const wasUp = this.state === "up";
+    this.view = table.view;
+    this.seq = table.seq;
+    this.seat = table.seat;
+    this.offers = table.offers;
+    this.online = table.online;
+    this.watchers = table.watchers;
+    this.paused = table.paused;
+    this.state = table.state;
+    this.ending = table.ending;
+    this.unanswered = table.unanswered;
+    this.retryAt = table.retryAt;
+    this.trouble = table.trouble;
+    if (this.state === "away") this.#wasAway = true;
+    if (this.state !== "up" || wasUp) return;
+    if (this.#wasAway) toast(t("line.returned"));
+    this.#wasAway = false;
+    void this.log.fill(table);
+    const plan = this.#plan;
+    // Once is enough: after a break, commands that were under way are sent again by themselves.
+    this.#plan = null;
+    if (plan) void this.#carryOut(plan);
+  }
+
+  async #carryOut(plan: Plan): Promise<void> {
+    const todo: Command[] = [];
+    if (plan.sit) todo.push({ command: "sit" });
+    for (const level of plan.bots) todo.push({ command: "add_bot", level });
+    if (plan.ready) todo.push({ command: "ready", ready: true });
+    if (plan.start) todo.push({ command: "start" });
+    try {
+      for (const command of todo) if ((await this.send(command)).kind === "rejected") break;
+    } catch {
+      // The table has ended, which the page shows.
+    } finally {
+      this.isSetting = false;
+    }
+  }
+}
