@@ -3,7 +3,6 @@
  * the structure is read here and only the text of each string is left to it.
  */
 
-import { CodecError } from "./errors";
 import { utf8 } from "./bytes";
 import { checkInteger, checkSize, deeper, malformed, put, type Limits } from "./limits";
 
@@ -11,7 +10,7 @@ const SPACE = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /true|false|null/y;
-const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const TEXT = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export function readJson(text: string, limits: Limits): unknown {
   checkSize(utf8(text).length, limits);
@@ -90,9 +89,10 @@ class Reader {
     const quoted = this.#match(STRING);
     if (quoted === null) throw malformed("a text does not end");
     const text = JSON.parse(quoted) as string;
-    if (LONE_SURROGATE.test(text)) throw malformed("half a surrogate pair");
-    const size = utf8(text).length;
-    if (size > this.limits.stringBytes) throw malformed(`a text has ${size} bytes`);
+    const bytes = utf8(text);
+    if (bytes.length > this.limits.stringBytes) throw malformed(`a text has ${bytes.length} bytes`);
+    // Bytes cannot hold half a pair, so it does not come back.
+    if (TEXT.decode(bytes) !== text) throw malformed("half a surrogate pair");
     return text;
   }
 
@@ -110,11 +110,12 @@ class Reader {
   }
 }
 
+const WRITTEN = ["string", "boolean", "object"];
+
 export function writtenJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => {
-    if (typeof item === "number") checkInteger(item);
-    else if (item === undefined || typeof item === "bigint")
-      throw new CodecError("malformed_message", `${typeof item} is not used here`);
+    if (typeof item === "number") return checkInteger(item);
+    if (!WRITTEN.includes(typeof item)) throw malformed(`${typeof item} is not used here`);
     return item;
   });
 }

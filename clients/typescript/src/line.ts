@@ -47,6 +47,8 @@ type Timer = ReturnType<typeof setTimeout>;
 export class Line {
   state: LineState = "connecting";
   ending: Ending | null = null;
+  /** Why it is away, as far as the server said so. */
+  trouble: Ending | null = null;
   /** When the next attempt is due, by the monotonic clock. */
   retryAt: number | null = null;
   readonly now: () => number;
@@ -147,6 +149,7 @@ export class Line {
     this.#error = null;
     if (name === "welcome" && this.state !== "up") {
       this.state = "up";
+      this.trouble = null;
       this.#since = this.now();
       this.#later(PING_MS);
     } else if (name === "error") this.#error = { params: (second ?? {}) as Params, hint: String(third) };
@@ -158,7 +161,11 @@ export class Line {
     if (this.#goAt !== null) return;
     const wait = this.#chance() * withinMs;
     this.#goAt = this.now() + wait;
-    this.#go = setTimeout(() => this.#away(), wait);
+    this.#go = setTimeout(() => {
+      this.state = "away";
+      this.connect();
+      this.#owner.changed();
+    }, wait);
   }
 
   #later(wait: number): void {
@@ -177,8 +184,10 @@ export class Line {
   #closed(code: number): void {
     const close = closeOf(code);
     const { params, hint } = this.#error ?? { params: {}, hint: "" };
-    if (close.again) this.#away(params["retry_ms"]);
-    else this.#end({ code, name: close.name, params, hint, mayReturn: close.byHand });
+    const ending = { code, name: close.name, params, hint, mayReturn: close.byHand };
+    if (!close.again) return this.#end(ending);
+    this.trouble = ending;
+    this.#away(params["retry_ms"]);
   }
 
   #away(atLeast?: number | string): void {

@@ -63,6 +63,11 @@ export class Lobby {
     return this.#line.ending;
   }
 
+  /** Why the connection is away, if the server said so: `restart`, `busy`, `store_unavailable`; otherwise `going_away`. */
+  get trouble(): Ending | null {
+    return this.#line.trouble;
+  }
+
   get retryAt(): number | null {
     return this.#line.retryAt;
   }

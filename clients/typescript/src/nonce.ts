@@ -23,6 +23,7 @@ export class SealedNonce {
   readonly #shown = new Map<number, Uint8Array>();
   #nonce: Uint8Array | null = null;
   #triedAt: number | null = null;
+  #mendedAt: number | null = null;
 
   constructor(randomBytes: (size: number) => Uint8Array, keep: Keep | null = null) {
     this.#randomBytes = randomBytes;
@@ -61,10 +62,14 @@ export class SealedNonce {
 
   /**
    * Whether the seat shows a hash whose nonce was drawn elsewhere: before this page was loaded again, or on another device.
-   * Nobody could open it, and the seat would be lost at the deal, so a fresh one has to be shown while there is time.
+   * Nobody could open it, and the seat would be lost at the deal, so a fresh one has to be shown while there is time. True
+   * once for each view, like `opening`.
    */
-  isOrphaned(view: Document, seat: number | null): boolean {
-    return this.#nonce === null && isSealed(view, seat) && room(view)["status"] === "waiting";
+  isOrphaned(view: Document, seat: number | null, seq: number): boolean {
+    if (this.#nonce !== null || room(view)["status"] !== "waiting" || !isSealed(view, seat)) return false;
+    const isNew = this.#mendedAt !== seq;
+    this.#mendedAt = seq;
+    return isNew;
   }
 
   /** The command that opens it, if that is due now. */
@@ -79,7 +84,7 @@ export class SealedNonce {
 
   /** The view was replaced: whatever was tried may be due once more. */
   lookAgain(): void {
-    this.#triedAt = null;
+    this.#triedAt = this.#mendedAt = null;
   }
 
   #know(nonce: Uint8Array | null, view: Document): void {

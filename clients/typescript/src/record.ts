@@ -108,7 +108,8 @@ function isNumber(value: unknown): value is number {
 
 function needBytes(text: unknown, size: number | null, name: string): void {
   need(isText(text), name);
-  need(size === null || fromBase64url(text).length === size, name);
+  const bytes = fromBase64url(text);
+  need(size === null || bytes.length === size, name);
 }
 
 function need(holds: boolean, problem: string): asserts holds {

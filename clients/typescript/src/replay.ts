@@ -120,7 +120,7 @@ export class Replay {
   /** The command that shows a fresh nonce in place of one that is lost, if there is one. Ask after `opening`. */
   mending(): ClientCommand | null {
     if (!this.welcomed || this.isFull || this.#isUnderWay("sit") || this.#isUnderWay("ready")) return null;
-    if (!this.#nonce.isOrphaned(this.view, this.seat)) return null;
+    if (!this.#nonce.isOrphaned(this.view, this.seat, this.seq)) return null;
     const isReady = holder(this.view, this.seat)["ready"] === true;
     return this.#sealing(isReady ? { command: "ready" } : { command: "ready", ready: false });
   }
@@ -223,7 +223,7 @@ export class Replay {
     this.#dropOffers();
     this.welcomed = true;
     ({ you: this.you, name: this.name, level: this.level, now: this.now } = arrival);
-    this.seat = arrival.seat ?? null;
+    this.seat = seatOf(arrival.seat ?? -1);
     this.online = arrival.online ?? [];
     this.watchers = arrival.watchers ?? 0;
     this.paused = arrival.paused ?? false;

@@ -121,6 +121,11 @@ export class Table {
     return this.#line.ending;
   }
 
+  /** Why the connection is away, if the server said so: `restart`, `busy`, `store_unavailable`; otherwise `going_away`. */
+  get trouble(): Ending | null {
+    return this.#line.trouble;
+  }
+
   /** How many commands are under way. */
   get unanswered(): number {
     return this.#replay.unanswered.length + this.#asking.waiting;

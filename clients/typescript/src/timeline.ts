@@ -5,15 +5,19 @@ const EVERY = 32;
 
 /** The view at any commit, made again from the frames 1, 2, 3 ... of a room. */
 export class Timeline {
-  readonly #frames: readonly Frame[];
+  readonly #frames: Frame[] = [];
   /** Views after every 32 commits, so that a jump plays forward over a few frames only. */
   readonly #snapshots: Document[] = [{}];
   #near: { seq: number; view: Document } = { seq: 0, view: {} };
 
   constructor(frames: readonly Frame[]) {
-    const wrong = frames.findIndex((frame, place) => frame.seq !== place + 1);
-    if (wrong >= 0) throw new RangeError(`frame ${wrong + 1} is missing`);
-    this.#frames = frames;
+    for (const frame of frames) this.add(frame);
+  }
+
+  /** One more, after the last. */
+  add(frame: Frame): void {
+    if (frame.seq !== this.last + 1) throw new RangeError(`frame ${this.last + 1} is missing`);
+    this.#frames.push(frame);
   }
 
   /** The last commit. */

@@ -11,7 +11,7 @@ import { Act, commitment, gameSeed, NO_NONCE, nonceHash, sorted } from "./fairne
 import { room } from "./nonce";
 import { CHAIN_BYTES } from "./record";
 import { Timeline } from "./timeline";
-import type { Check, Document, Fact, GameRecord, Value } from "./types";
+import type { Check, Document, Fact, GameRecord } from "./types";
 
 const MARK_BYTES = 8;
 
@@ -36,10 +36,19 @@ export async function verifyShuffle(record: GameRecord): Promise<Check[]> {
   for (const [name, check] of checks) {
     // A long game takes a moment; the page may breathe in between.
     await Promise.resolve();
-    const { where, detail } = check(record);
+    const { where, detail } = attempt(() => check(record));
     found.push({ name, ok: where === null, detail: where === null ? detail : { ...detail, where } });
   }
   return found;
+}
+
+/** Numbers may be of any size in a file from anywhere; what cannot be computed does not hold. */
+function attempt(check: () => Found): Found {
+  try {
+    return check();
+  } catch (error) {
+    return { where: String(error), detail: {} };
+  }
 }
 
 /** The server chose its secret before anybody sat down, and showed that very secret in the end. */
@@ -59,34 +68,35 @@ function checkDeals(record: GameRecord): Found {
   const { deals } = record.proof;
   const told = factsOf(record, "sealed").map(([, deal, hashes]) => [deal, hashes]);
   const claimed = deals.map(({ deal, seats }) => [deal, seats.map(({ nonce_hash }) => nonce_hash ?? "")]);
-  const ends = (name: string): Value[] => factsOf(record, name).map(([, deal]) => deal!);
-  const outcomes = (wanted: string): Value[] => deals.filter(({ outcome }) => outcome === wanted).map(({ deal }) => deal);
+  const dealt = deals.filter(({ outcome }) => outcome === "dealt").map(({ deal }) => ["dealt", deal]);
+  const cancelled = deals
+    .filter(({ outcome }) => outcome === "cancelled")
+    .map(({ deal, unseated = [] }) => ["deal_cancelled", deal, unseated]);
   const early = deals.findIndex(({ outcome }, at) => outcome !== "cancelled" && at < deals.length - 1);
   const misnumbered = deals.findIndex(({ deal }, at) => deal !== at + 1);
   let where: string | null = null;
   if (!same(told, claimed)) where = "sealed";
   else if (early >= 0 || misnumbered >= 0) where = `deal ${Math.max(early, misnumbered) + 1}`;
-  else if (!same(ends("deal_cancelled"), outcomes("cancelled"))) where = "cancelled";
-  else if (!same(ends("dealt"), outcomes("dealt"))) where = "dealt";
-  return { where, detail: { deals: deals.length, cancelled: outcomes("cancelled").length } };
+  else if (!same(factsOf(record, "deal_cancelled"), cancelled)) where = "deal_cancelled";
+  else if (!same(factsOf(record, "dealt"), dealt)) where = "dealt";
+  return { where, detail: { deals: deals.length, cancelled: cancelled.length } };
 }
 
 /** Every nonce is the one whose hash was shown before, and was opened where the frames say so. */
 function checkNonces(record: GameRecord): Found {
   const uid = fromBase64url(record.uid);
   const opened = factsOf(record, "nonce_opened").map(([, seat, nonce]) => `${String(seat)} ${String(nonce)}`);
+  const left = new Set(opened);
   const took: number[] = [];
-  let count = 0;
   for (const { deal, outcome, seats } of record.proof.deals)
     for (const [seat, { nonce, nonce_hash }] of seats.entries()) {
       const where = `deal ${deal}, seat ${seat}`;
       if (!nonce && !(nonce_hash && outcome === "dealt")) continue;
       if (!nonce || base64url(nonceHash(uid, fromBase64url(nonce))) !== nonce_hash) return { where, detail: {} };
-      if (opened[count] === undefined || !opened.includes(`${seat} ${nonce}`)) return { where, detail: {} };
-      count += 1;
+      if (!left.delete(`${seat} ${nonce}`)) return { where, detail: {} };
       if (outcome === "dealt") took.push(seat);
     }
-  return { where: count === opened.length ? null : "nonce_opened", detail: { nonces: count, seats: took } };
+  return { where: left.size ? "nonce_opened" : null, detail: { nonces: opened.length, seats: took } };
 }
 
 /** The seed follows from the secret and the nonces, and from nothing else. */
@@ -118,8 +128,8 @@ function checkDraws(record: GameRecord): Found {
     // An act that draws more than once goes on in its own stream.
     const stream = acts.get(`${deal} ${act}`) ?? new Act(fromBase64url(seed), act);
     acts.set(`${deal} ${act}`, stream);
-    if (kind === "below" ? given < 1 || stream.below(given) !== result : !same(given, sorted(given)) || !same(stream.shuffle(given), result))
-      return { where, detail: {} };
+    const right = kind === "below" ? stream.below(given) === result : same(given, sorted(given)) && same(stream.shuffle(given), result);
+    if (!right) return { where, detail: {} };
   }
   return { where: null, detail: { draws: record.draws.length } };
 }

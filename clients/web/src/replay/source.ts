@@ -12,19 +12,40 @@ export interface ReplaySource {
   follow(news: (frame: Frame | null) => void): () => void;
 }
 
-export function sourceOfTable(table: Table): ReplaySource {
+/** What a replay needs of a table. */
+export type Past = Pick<Table, "seat" | "seq" | "ending" | "history" | "on">;
+
+export function sourceOfTable(table: Past): ReplaySource {
   return {
     get seat() {
       return table.seat;
     },
     live: true,
-    load: () => table.history(1),
+    load: async () => {
+      await entered(table);
+      return table.history(1);
+    },
     follow: (news) =>
       table.on((event) => {
         if (event.kind === "frame") news(event.frame);
         if (event.kind === "reset") news(null);
       }),
   };
+}
+
+/** Until the room's first view has come; fails if it never will. */
+function entered(table: Past): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = table.on(look);
+    look();
+    function look(): void {
+      if (!table.ending && !table.seq) return;
+      // The listener may be called before `on` has answered.
+      queueMicrotask(() => stop());
+      if (table.ending) reject(new Error(table.ending.name));
+      else resolve();
+    }
+  });
 }
 
 export function sourceOfRecord(record: GameRecord): ReplaySource {

@@ -1,0 +1,65 @@
+/** What is asked over HTTP: the right requests, and every way in which they fail. */
+
+import { expect, test } from "vitest";
+import { Service, ServiceError } from "../src";
+
+interface Request {
+  path: string;
+  method: string | undefined;
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+function answering(answer: unknown, status = 200): [Service, Request[]] {
+  const requests: Request[] = [];
+  const service = new Service("http://play.example/", (input, init) => {
+    const path = String(input).replace("http://play.example", "");
+    requests.push({ path, method: init?.method, headers: init?.headers as Record<string, string>, body: init?.body ? JSON.parse(String(init.body)) : null });
+    return Promise.resolve(new Response(typeof answer === "string" ? answer : JSON.stringify(answer), { status }));
+  });
+  return [service, requests];
+}
+
+test.each<[string, string, unknown, Record<string, string>, (service: Service) => Promise<unknown>]>([
+  ["POST", "/v1/guests", { name: "Ada" }, {}, (service) => service.guest("Ada")],
+  ["GET", "/v1/games", null, {}, (service) => service.games()],
+  ["GET", "/v1/rooms", null, {}, (service) => service.rooms()],
+  ["GET", "/v1/rooms/A%2FB", null, { "towerhall-key": "key" }, (service) => service.room("A/B", "key")],
+  ["POST", "/v1/rooms", { game: "dice", private: true }, { authorization: "Bearer me" }, (service) => service.createRoom("me", { game: "dice", private: true })],
+  ["POST", "/v1/quickplay", { game: "dice" }, { authorization: "Bearer me" }, (service) => service.quickplay("me", { game: "dice" })],
+  ["GET", "/v1/me/rooms", null, { authorization: "Bearer me" }, (service) => service.myRooms("me")],
+  ["POST", "/v1/me/links", {}, { authorization: "Bearer me" }, (service) => service.newLink("me")],
+  ["POST", "/v1/me/links", { room: "QJXKZB" }, { authorization: "Bearer me" }, (service) => service.newLink("me", "QJXKZB")],
+  ["POST", "/v1/links", { code: "abc" }, {}, (service) => service.useLink("abc")],
+  ["GET", "/v1/rooms/QJXKZB/record", null, {}, (service) => service.recordText("QJXKZB")],
+])("%s %s", async (method, path, body, headers, ask) => {
+  const [service, requests] = answering({ games: [], rooms: [] });
+  await ask(service);
+  expect(requests).toHaveLength(1);
+  expect(requests[0]).toMatchObject({ method, path, body, headers });
+  expect("content-type" in requests[0]!.headers).toBe(body !== null);
+});
+
+test("a refusal has its code, its params and its hint", async () => {
+  const [service] = answering({ error: { code: "too_many", params: { retry_ms: 500 }, hint: "too much at once" } }, 429);
+  const error = await service.guest("Ada").catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(ServiceError);
+  expect(error).toMatchObject({ code: "too_many", status: 429, params: { retry_ms: 500 }, hint: "too much at once", retryMs: 500 });
+});
+
+test.each([
+  ["a page of a proxy", "<html>", 502, { code: "bad_answer", status: 502 }],
+  ["an error without a code", { error: 7 }, 400, { code: "bad_answer", status: 400 }],
+  ["no object", "[]", 200, { code: "bad_answer", status: 0 }],
+  ["no JSON", "ok", 200, { code: "bad_answer", status: 0 }],
+])("%s is a bad answer", async (_name, answer, status, expected) => {
+  const [service] = answering(answer, status);
+  await expect(service.guest("Ada")).rejects.toMatchObject(expected);
+});
+
+test("a service that cannot be reached, and a record that is none", async () => {
+  const service = new Service("http://play.example", () => Promise.reject(new TypeError("no network")));
+  await expect(service.games()).rejects.toMatchObject({ code: "unreachable", hint: "no network", retryMs: undefined });
+  const [other] = answering({});
+  await expect(other.record("QJXKZB")).rejects.toMatchObject({ code: "bad_record" });
+});

@@ -1,0 +1,58 @@
+import { beforeAll, describe, expect, test } from "vitest";
+
+import game from "../src/games/five_towers/game";
+import { KINDS } from "../src/games/five_towers/play/cards";
+import { say } from "../src/games/five_towers/play/say";
+import en from "../src/games/five_towers/words/en";
+import { join, word } from "../src/words/index.svelte";
+import { played } from "./five_towers_games";
+
+beforeAll(() => join(en));
+const context = { view: {}, names: ["Ada", "Ben"] };
+const told = (...fact: Parameters<typeof say>[0]) => {
+  const said = say(fact, context);
+  return said && word(said.key, said.params);
+};
+
+describe("the log", () => {
+  test("says every fact in words", () => {
+    expect(told("bid_made", 1, 3, false)).toBe("Ben bids 3.");
+    expect(told("bid_made", 1, 0, true)).toBe("Ben can only say 0.");
+    expect(told("passed", 0, true)).toBe("Ada has to pass.");
+    expect(told("auction_won", 0, 1)).toBe("Ada wins the auction and builds 1 card.");
+    expect(told("cards_taken", 0, ["sand:7+", "spooky:0"])).toBe("Ada builds Sand 7, Ghost 0.");
+    expect(told("card_built", 0, "sand:7+", 2)).toBeNull();
+    expect(told("card_built", 0, "spooky:0", 2)).toBe("Ada crowns the Ghost tower with a spire.");
+    expect(told("card_demolished", 1, "tree:4", 2)).toBe("Ben tears down Tree 4; that makes 2.");
+    expect(told("display_cleared", [])).toBeNull();
+    expect(told("pile_reshuffled", 0)).toBe("The pile is used up, and nothing was discarded.");
+    expect(told("game_ended", [{ total: 7 }, { total: 7 }], [0, 1])).toBe("Ada, Ben share the win with 7 points.");
+    expect(told("person_sat", 0, "Ada", "")).toBeNull();
+  });
+
+  test("has words for whatever happened in whole games, with nothing left to fill in", () => {
+    for (const name of ["two", "three", "five"] as const) {
+      const { record } = played(name);
+      const names = record.seats.map((seat) => seat!.name);
+      for (const fact of record.frames.flatMap((frame) => frame.facts)) {
+        const said = say(fact, { view: {}, names });
+        if (said) expect(word(said.key, said.params), fact[0]).toMatch(/^[^{}]+$/);
+      }
+    }
+  });
+});
+
+test("letters tell the kinds apart", () => {
+  const letters = KINDS.map((kind) => word(`five_towers.letter.${kind}`));
+  expect(new Set(letters).size).toBe(KINDS.length);
+});
+
+test("every key that the page lists has words", () => {
+  for (const { does } of game.keys) expect(word(does), does).not.toBeNull();
+});
+
+test("the rules have sections with words, and figures that can be drawn", async () => {
+  const rules = await game.rules("en");
+  expect(rules.map(({ id }) => id)).toContain("building");
+  for (const section of rules) expect(section.paragraphs.length).toBeGreaterThan(0);
+});
