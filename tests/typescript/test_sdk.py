@@ -54,6 +54,12 @@ def test_its_own_tests_pass(tmp_path: Path) -> None:
     assert f"a true record holds: {tmp_path}" in done.stdout, "it did not look at the new records"
 
 
+def test_the_readme_shows_the_bot_as_it_is() -> None:
+    bot = (SDK / "examples" / "bot.ts").read_text()
+    assert len(bot.splitlines()) <= 30
+    assert f"```ts\n{bot}```" in (SDK / "README.md").read_text()
+
+
 @pytest.mark.timeout(GAME_SECONDS + 30)
 async def test_the_bot_of_the_readme_plays_a_whole_game_over_a_cut(tmp_path: Path) -> None:
     command, environment = npm()

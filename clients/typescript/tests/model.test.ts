@@ -129,7 +129,7 @@ function open(socket: FakeSocket): void {
   socket.onopen = null;
 }
 
-test.each(Array.from({ length: 200 }, (_, seed) => seed + 1))("a course of %i", async (seed) => {
+test.each(Array.from({ length: 100 }, (_, seed) => seed + 1))("a course of %i", async (seed) => {
   const chance = chanceOf(seed);
   const server = new Server(chance);
   const table = connect({ origin: "http://play.example", code: "QJXKZB", token: "token", storage: null, ...faked() });

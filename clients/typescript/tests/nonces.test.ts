@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { ConnectOptions } from "../src";
 import { base64url } from "../src/bytes";
 import { nonceHash } from "../src/fairness";
-import { FakeSocket, PLAYING, UID, WAITING } from "./fake_socket";
+import { BASE, FakeSocket, PLAYING, UID, WAITING } from "./fake_socket";
 import { join, table } from "./joined";
 
 const SEALED = { room: { ...PLAYING.room, status: "sealed", seats: { "0": { name: "Ada", nonce: "sealed" } } } };
@@ -32,6 +32,28 @@ describe("nonces", () => {
     socket.frame(3, [0, FakeSocket.origin, 2], { room: { seats: { "0": { ready: true } } } });
     socket.frame(4, [], { room: { status: "sealed", deal: 1 } });
     expect(socket.took()).toEqual([["command", 3, "", { command: "open", nonce: base64url(drawn) }, false]]);
+    socket.frame(5, [1, "somebody", 1], { room: { seats: { "1": { nonce: "open" } } } });
+    expect(socket.took(), "that one is on its way").toEqual([]);
+  });
+
+  test("are opened once more when the view was replaced", () => {
+    const socket = seated(null);
+    socket.frame(3, [], { room: { status: "sealed", deal: 1 } });
+    expect(socket.took()).toHaveLength(1);
+    socket.says("rejected", 2, "not_sealed", "P-54", {}, "");
+    socket.says("presence", [0], 0);
+    expect(socket.took()).toEqual([]);
+    socket.says("reset", [BASE, 3, "mark3"], SEALED, 0);
+    expect(socket.took()).toEqual([["command", 3, "", { command: "open", nonce: base64url(drawn) }, false]]);
+  });
+
+  test("are forgotten with the seat", () => {
+    const socket = seated(null);
+    void table.send({ command: "stand" });
+    socket.took();
+    socket.frame(3, [0, FakeSocket.origin, 2], { room: { seats: { "0": null } } });
+    socket.says("reset", [BASE, 4, "mark4"], SEALED, 0);
+    expect(socket.took(), "that hash is not ours").toEqual([]);
   });
 
   test("outlive a reload in the ten seconds that there are", () => {

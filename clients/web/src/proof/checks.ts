@@ -4,9 +4,25 @@ import { verifyShuffle, type Check, type Document, type GameRecord, type Value }
 import { loadGame } from "../games";
 
 export async function checksOf(record: GameRecord): Promise<Check[]> {
-  const checks = await verifyShuffle(record);
+  const found = await verifyShuffle(record);
+  const checks = found.map((check) => ({ ...check, detail: { ...check.detail, ...evidence(record, check.name) } }));
   const game = await loadGame(record.game);
   return game?.checkDraws ? [...checks, await game.checkDraws(record)] : checks;
+}
+
+/** The hashes themselves, for whoever wants to compute them by other means. */
+function evidence(record: GameRecord, name: string): Document {
+  const dealt = record.proof.deals.findLast((deal) => deal.outcome === "dealt");
+  switch (name) {
+    case "commitment":
+      return { uid: record.uid };
+    case "nonces":
+      return Object.fromEntries((dealt?.seats ?? []).map((seat) => [seat.name, seat.nonce ? [seat.nonce_hash ?? "", "←", seat.nonce] : "–"]));
+    case "chain":
+      return { seal: record.seal };
+    default:
+      return {};
+  }
 }
 
 /** What a check was judged by, as lines: names and values, one below the other. */

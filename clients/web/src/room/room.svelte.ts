@@ -11,6 +11,8 @@ import { Log } from "./log.svelte";
 import { namesOf, places, roomOf, turnOf } from "./view";
 
 const NO_OFFERS: readonly Offer[] = [];
+/** Errors about something that this player did just now. */
+const TOLD: ReadonlySet<string> = new Set(["bad_chat", "bad_emote", "too_many", "too_many_unanswered"]);
 
 export class Room {
   readonly code: string;
@@ -31,6 +33,8 @@ export class Room {
   ending = $state.raw<Ending | null>(null);
   unanswered = $state(0);
   retryAt = $state<number | null>(null);
+  /** Why the connection is away, as far as anybody said. */
+  trouble = $state.raw<Ending | null>(null);
   /** The newest frame, for animation; null after a break, when nothing should move. */
   frame = $state.raw<Frame | null>(null);
   /** A plan is being carried out: the table is being set. */
@@ -104,7 +108,9 @@ export class Room {
         }
         return;
       case "error":
-        return toast(explainCode(event.code, event.params, event.hint), "bad");
+        // What ends or breaks the connection is shown where that is shown.
+        if (TOLD.has(event.code)) toast(explainCode(event.code, event.params, event.hint), "bad");
+        return;
       default:
         return this.talk.hear(event);
     }
@@ -124,6 +130,7 @@ export class Room {
     this.ending = table.ending;
     this.unanswered = table.unanswered;
     this.retryAt = table.retryAt;
+    this.trouble = table.trouble;
     if (this.state !== "up" || wasUp) return;
     void this.log.fill(table);
     const plan = this.#plan;

@@ -1,6 +1,8 @@
 /** The room's part of a view (P-61, P-62), with types. No word of any game. */
 import type { Document, GameResult } from "towerhall-client";
 
+import { t } from "../words/index.svelte";
+
 export type Status = "waiting" | "sealed" | "playing" | "over";
 
 export interface Holder {
@@ -55,9 +57,13 @@ export function places(room: RoomView): Place[] {
   }));
 }
 
-/** Names by seat; a free seat has none. */
+/** Names by seat; a free seat has none. Bots of one level share a name at the service, so they get numbers here. */
 export function namesOf(room: RoomView | null): string[] {
-  return room ? places(room).map(({ holder }) => holder?.name ?? "") : [];
+  return room ? places(room).map(({ seat, holder }) => (holder ? nameOf(holder, seat) : "")) : [];
+}
+
+export function nameOf(holder: Holder, seat: number): string {
+  return holder.bot ? t("room.bot.name", { number: seat + 1 }) : holder.name;
 }
 
 /** Whose turn it is, as far as the game says so: its part of the view names the seat under `turn`. */

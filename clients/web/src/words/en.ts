@@ -151,6 +151,7 @@ export default {
 
   // room before the start
   "room.bot": "Bot",
+  "room.bot.name": "Bot {number}",
   "room.bot.add": "Add a bot",
   "room.bot.add.level": "Add a bot: {level}",
   "room.bot.remove": "Remove the bot",
@@ -353,6 +354,7 @@ export default {
   "code.record_not_ready": "The record is there when the game is over.",
   "code.rematch_made": "A new table is set already: room {room}.",
   "code.resigned": "You have given this game up.",
+  "code.restart": "The server restarts.",
   "code.room_full": "All seats are taken. You may watch.",
   "code.room_gone": "There is no such room, or the link was not whole.",
   "code.seat_empty": "Nobody sits there.",
@@ -364,6 +366,7 @@ export default {
   "code.store_unavailable": "The service cannot save anything at the moment. Try again soon.",
   "code.too_many": { one: "That was a little much at once. Try again in {n} second.", other: "That was a little much at once. Try again in {n} seconds." },
   "code.too_many_unanswered": "Wait for the answers first.",
+  "code.too_slow": "The connection was too slow to follow.",
   "code.unauthorized": "Your pass for this service has expired.",
   "code.unknown": "Something went wrong ({code}).",
   "code.unknown_game": "There is no such game here.",
