@@ -56,7 +56,8 @@ function launch(layer: HTMLElement, flyer: HTMLElement, origin: DOMRect, from: D
     `translate(${rect.left - origin.left}px,${rect.top - origin.top}px) scale(${rect.width / size.width},${rect.height / size.height})${turn}`;
   const dealt = move.from === "pile";
   const frames = [
-    { transform: placed(from, dealt ? " perspective(600px) rotateY(80deg)" : ""), opacity: 1 },
+    { transform: placed(from, dealt ? " perspective(600px) rotateY(80deg)" : ""), opacity: dealt ? 0 : 1 },
+    ...(dealt ? [{ opacity: 1, offset: 0.2 }] : []),
     { transform: placed(to, dealt ? " perspective(600px) rotateY(0deg)" : ""), opacity: move.stays ? 1 : 0.2 },
   ];
   const flight = flyer.animate(frames, { duration: FLIGHT_MS, delay: move.delay, easing: EASE, fill: "backwards" });
