@@ -15,11 +15,11 @@ from towerhall_protocol.codec import FROM_SERVER, decode
 from towerhall_protocol.messages import ClientHello, ServerFrame
 from towerhall_protocol.wire import read_client, read_server
 
-SUITE_SECONDS = 240
 GAME_SECONDS = 60
 MIDDLE = 25
 """So many messages have come when the connection is cut: about a third of a game."""
 
+pytestmark = pytest.mark.timeout(240)  # packages may have to be fetched first
 UPGRADED = b"HTTP/1.1 101 "
 UPGRADING = b"GET /v1/rooms/"
 
@@ -37,7 +37,6 @@ def test_its_types_are_right() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.timeout(SUITE_SECONDS)
 def test_its_own_tests_pass(tmp_path: Path) -> None:
     for number, story in enumerate((*STORIES, SMALL)):
         (tmp_path / f"{number}.record.json").write_bytes(record_of_story(story))
@@ -60,7 +59,6 @@ def test_the_readme_shows_the_bot_as_it_is() -> None:
     assert f"```ts\n{bot}```" in (SDK / "README.md").read_text()
 
 
-@pytest.mark.timeout(GAME_SECONDS + 30)
 async def test_the_bot_of_the_readme_plays_a_whole_game_over_a_cut(tmp_path: Path) -> None:
     command, environment = npm()
     with running(tmp_path / "data") as server:

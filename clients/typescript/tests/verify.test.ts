@@ -67,10 +67,10 @@ test.each(RECORDS)("a true record holds: %s", async (file) => {
 
 /** What nobody needs for the proof. */
 const BESIDE = ["name", "bot"];
-/** Each change takes a whole check. */
-const SHORT_BYTES = 50_000;
+/** Each change takes a whole check, so they are made in the first record and in short ones. */
+const SHORT_BYTES = 20_000;
 
-describe.each(RECORDS.filter((file) => statSync(file).size < SHORT_BYTES))("what is changed is found: %s", (file) => {
+describe.each(RECORDS.filter((file, at) => at === 0 || statSync(file).size < SHORT_BYTES))("what is changed is found: %s", (file) => {
   const text = read(file);
   const whole = JSON.parse(text) as Record<string, Json>;
   const paths = (key: string): Path[] => leaves(whole[key]!, [key]);
