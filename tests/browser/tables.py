@@ -1,10 +1,12 @@
 """Tables that a test finds set: by the Python client, which is quicker than any hand."""
 
+import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from playwright.async_api import Page
 
 from tests.end_to_end.games import QUICK, play_out, seated
 from towerhall_client.bot import random_policy
@@ -90,3 +92,18 @@ async def room_of(url: str, guest: Guest, **more: Any) -> NewRoom:
     """A room that waits; the guest is its host and sits nowhere yet."""
     wanted = {"seats": 2, "bot_delay_ms": 0} | more
     return await Service(url).create_room(guest.token, "five_towers", **wanted)
+
+
+async def drop_record(page: Page, record: Mapping[str, object]) -> None:
+    """Drop a record file on the page that watches them."""
+    carried = await page.evaluate_handle(
+        """(text) => {
+          const carried = new DataTransfer();
+          carried.items.add(new File([text], "record.json", { type: "application/json" }));
+          return carried;
+        }""",
+        json.dumps(record),
+    )
+    await page.get_by_role("region", name="Watch a recorded game").dispatch_event(
+        "drop", {"dataTransfer": carried}
+    )
