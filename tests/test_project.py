@@ -24,7 +24,16 @@ PACKAGES = (
 )
 SERVER = ROOT / "server/towerhall_server"
 LINES_MAX = 300
-UNCOMMITTED = {".git", ".venv", ".hypothesis", "__pycache__", "build", "data", "dist", "node_modules"}
+UNCOMMITTED = {
+    ".git",
+    ".venv",
+    ".hypothesis",
+    "__pycache__",
+    "build",
+    "data",
+    "dist",
+    "node_modules",
+}
 
 REGISTRY = re.compile(
     r"\b(?:pypi\.org|pythonhosted\.org|npmjs\.(?:org|com)|yarnpkg\.com|debian\.(?:org|net))\b", re.I

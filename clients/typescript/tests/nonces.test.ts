@@ -56,6 +56,13 @@ describe("nonces", () => {
     expect(socket.took(), "that hash is not ours").toEqual([]);
   });
 
+  test("whoever sits down before the room is known takes part as well", () => {
+    join({ storage: null, randomBytes: (size) => drawn.slice(0, size) });
+    void table.sit();
+    FakeSocket.last.welcomes(1, WAITING, { seat: -1 });
+    expect(FakeSocket.last.took()).toEqual([["command", 1, "", { command: "sit", nonce: hash }, false]]);
+  });
+
   test("outlive a reload in the ten seconds that there are", () => {
     const kept = new Map<string, string>();
     const storage = {
@@ -79,10 +86,10 @@ describe("nonces", () => {
     FakeSocket.last.welcomes(3, { room: { uid: UID, status: "waiting", seats } });
     const body = { command: "ready", nonce: base64url(nonceHash(UID_BYTES, fresh)) };
     expect(FakeSocket.last.took()).toEqual([["command", 1, "", ready ? body : { ...body, ready: false }, false]]);
-    FakeSocket.last.says("presence", [0], 0);
-    expect(FakeSocket.last.took()).toEqual([]);
-    FakeSocket.last.frame(4, [0, FakeSocket.origin, 1], {});
-    FakeSocket.last.frame(5, [], { room: { status: "sealed" } });
+    FakeSocket.last.frame(4, [1], {});
+    expect(FakeSocket.last.took(), "that one is on its way").toEqual([]);
+    FakeSocket.last.frame(5, [0, FakeSocket.origin, 1], {});
+    FakeSocket.last.frame(6, [], { room: { status: "sealed" } });
     expect(FakeSocket.last.took()).toEqual([["command", 2, "", { command: "open", nonce: base64url(fresh) }, false]]);
   });
 

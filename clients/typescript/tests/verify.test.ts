@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { parseRecord, ServiceError, Timeline, verifyShuffle } from "../src";
+import { mergePatch, parseRecord, ServiceError, Timeline, verifyShuffle } from "../src";
 
 const GOLDEN = new URL("../../../tests/versions/golden/", import.meta.url).pathname;
 /** More records may be given, such as those of games that were played just now. */
@@ -62,6 +62,11 @@ test.each(RECORDS)("a true record holds: %s", async (file) => {
   );
   const timeline = new Timeline(record.frames);
   expect(timeline.last).toBe(record.commits.length);
+  record.frames.reduce((view, { seq, patch }) => {
+    const next = mergePatch(view, patch);
+    expect(timeline.at(seq)).toEqual(next);
+    return next;
+  }, {});
   expect(timeline.at(timeline.last)["room"]).toMatchObject({ uid: record.uid, status: "over", secret: record.proof.secret });
 });
 

@@ -17,6 +17,12 @@ export function levelWord(level: string): string {
   return word(`level.${level}`) ?? level;
 }
 
+/** A name in a list of rooms. Bots have none of their own: the service calls them by their level. */
+export function listedName(name: string): string {
+  const bot = /^bot (easy|medium|hard)$/.exec(name);
+  return bot ? t("rooms.bot", { level: levelWord(bot[1]!) }) : name;
+}
+
 /** A code of the service in words, or at least its last part. */
 export function codeWord(code: string): string {
   return word(code) ?? code.split(".").at(-1)!.replaceAll("_", " ");

@@ -83,7 +83,7 @@ export default {
   "home.title": "Five towers. One table.",
 
   // lists of rooms
-  "rooms.clock.none": "No clock",
+  "rooms.bot": "bot ({level})",
   "rooms.empty": "No room fits just now. Create one, and it stands here for everybody.",
   "rooms.enter": "Enter",
   "rooms.filter": "Show",

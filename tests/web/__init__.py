@@ -1,0 +1,1 @@
+"""The page: its build, and its own unit tests."""
