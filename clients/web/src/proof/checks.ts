@@ -17,7 +17,7 @@ function evidence(record: GameRecord, name: string): Document {
     case "commitment":
       return { uid: record.uid };
     case "nonces":
-      return Object.fromEntries((dealt?.seats ?? []).map((seat) => [seat.name, seat.nonce ? [seat.nonce_hash ?? "", "←", seat.nonce] : "–"]));
+      return Object.fromEntries((dealt?.seats ?? []).map((seat, index) => [`${index} ${seat.name}`, seat.nonce ? [seat.nonce_hash ?? "", "←", seat.nonce] : "–"]));
     case "chain":
       return { seal: record.seal };
     default:

@@ -382,7 +382,7 @@ export default {
   "replay.next": "One move on",
   "replay.last": "To the end",
   "replay.speed": "Speed",
-  "replay.copy": "Copy link to this move",
+  "replay.copy": "Copy link",
   "replay.copied": "Link copied",
   "replay.live": "Back to the game",
   "replay.quiet": "Nothing to tell.",

@@ -67,6 +67,12 @@ export function readGame(view: Document): Game | null {
   };
 }
 
+/** Whether a bot plays in that seat: one that has it, or one that stands in. */
+export function isBot(view: Document, seat: number): boolean {
+  const holder = part(part(part(view, "room"), "seats"), String(seat));
+  return "bot" in holder || "stand_in" in holder;
+}
+
 /** The number that leads the auction, with its seat; null while nobody has named one. */
 export function leading(game: Game): { seat: number; number: number } | null {
   let best: { seat: number; number: number } | null = null;
@@ -78,6 +84,11 @@ export function leading(game: Game): { seat: number; number: number } | null {
 
 export function count(towers: Towers): number {
   return KINDS.reduce((sum, kind) => sum + towers[kind].length, 0);
+}
+
+/** Whether no tower of these is higher; the lowest towers do not count as such. */
+export function isTallest(towers: Towers, kind: Kind): boolean {
+  return towers[kind].length > 1 && KINDS.every((other) => towers[other].length <= towers[kind].length);
 }
 
 /** Seats in the order in which they call: the start player first. */

@@ -52,7 +52,7 @@ export class Drag {
 
   #lift(held: HTMLElement): HTMLElement {
     const layer = this.#layer();
-    const copy = held.firstElementChild!.cloneNode(true) as HTMLElement;
+    const copy = held.querySelector("[data-place]")!.cloneNode(true) as HTMLElement;
     const [rect, origin] = [held.getBoundingClientRect(), layer?.getBoundingClientRect() ?? new DOMRect()];
     copy.removeAttribute("data-place");
     copy.style.cssText = `position:absolute;left:${rect.left - origin.left}px;top:${rect.top - origin.top}px;width:${rect.width}px;height:${rect.height}px;transition:none`;
