@@ -39,7 +39,8 @@ function recordOf(found: unknown): GameRecord {
   need(listOf(found["draws"], isDraw), "draws");
   checkProof(found["proof"]);
   const result = found["result"];
-  need(result === undefined || (isMap(result) && listOf(result["scores"], isNumber) && listOf(result["places"], isNumber)), "result");
+  const isResult = isMap(result) && listOf(result["scores"], isNumber) && listOf(result["places"], isNumber);
+  need(result === undefined || isResult, "result");
   need(found["closed"] === undefined || isText(found["closed"]), "closed");
   return { ...(found as unknown as GameRecord), frames: framesOf(found["frames"]) };
 }

@@ -55,10 +55,11 @@ function attempt(check: () => Found): Found {
 function checkCommitment(record: GameRecord): Found {
   const { secret, commitment: claimed } = record.proof;
   const created = record.frames[0]?.facts.find(([name]) => name === "room_created");
+  const right = ["room_created", record.game, record.version, record.seats.length, record.uid, claimed];
   const revealed = factsOf(record, "secret_revealed");
   let where: string | null = null;
   if (base64url(commitment(fromBase64url(record.uid), fromBase64url(secret))) !== claimed) where = "the secret";
-  else if (created?.[4] !== record.uid || created[5] !== claimed) where = "frame 1";
+  else if (!same(created, right)) where = "frame 1";
   else if (!revealed.length || revealed.some(([, shown]) => shown !== secret)) where = "the last frame";
   return { where, detail: { commitment: claimed, secret } };
 }
@@ -128,8 +129,8 @@ function checkDraws(record: GameRecord): Found {
     // An act that draws more than once goes on in its own stream.
     const stream = acts.get(`${deal} ${act}`) ?? new Act(fromBase64url(seed), act);
     acts.set(`${deal} ${act}`, stream);
-    const right = kind === "below" ? stream.below(given) === result : same(given, sorted(given)) && same(stream.shuffle(given), result);
-    if (!right) return { where, detail: {} };
+    const isDrawn = kind === "below" ? stream.below(given) === result : same(stream.shuffle(given), result);
+    if (!isDrawn || (kind === "shuffle" && !same(given, sorted(given)))) return { where, detail: {} };
   }
   return { where: null, detail: { draws: record.draws.length } };
 }

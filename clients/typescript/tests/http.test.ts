@@ -8,13 +8,14 @@ interface Request {
   method: string | undefined;
   headers: Record<string, string>;
   body: unknown;
+  cache: string | undefined;
 }
 
 function answering(answer: unknown, status = 200): [Service, Request[]] {
   const requests: Request[] = [];
   const service = new Service("http://play.example/", (input, init) => {
     const path = String(input).replace("http://play.example", "");
-    requests.push({ path, method: init?.method, headers: init?.headers as Record<string, string>, body: init?.body ? JSON.parse(String(init.body)) : null });
+    requests.push({ cache: init?.cache, path, method: init?.method, headers: init?.headers as Record<string, string>, body: init?.body ? JSON.parse(String(init.body)) : null });
     return Promise.resolve(new Response(typeof answer === "string" ? answer : JSON.stringify(answer), { status }));
   });
   return [service, requests];
@@ -36,7 +37,7 @@ test.each<[string, string, unknown, Record<string, string>, (service: Service) =
   const [service, requests] = answering({ games: [], rooms: [] });
   await ask(service);
   expect(requests).toHaveLength(1);
-  expect(requests[0]).toMatchObject({ method, path, body, headers });
+  expect(requests[0]).toMatchObject({ method, path, body, headers, cache: "no-store" });
   expect("content-type" in requests[0]!.headers).toBe(body !== null);
 });
 

@@ -53,6 +53,18 @@ describe("entering", () => {
     expect(FakeSocket.all).toHaveLength(1);
   });
 
+  test.each([
+    { cursor: ["base", 4] },
+    { now: ["noon", 5] },
+    { you: 7 },
+    { seat: "first" },
+    { online: 3 },
+  ])("a welcome of another shape is none: %o", (wrong) => {
+    join();
+    FakeSocket.last.welcomes(4, PLAYING, wrong);
+    expect(table.state).toBe("away");
+  });
+
   test("an address that is none ends it as well", () => {
     class Refusing {
       constructor() {

@@ -94,7 +94,7 @@ describe.each(RECORDS.filter((file, at) => at === 0 || statSync(file).size < SHO
     const facts = paths("frames").filter(([, frame, field, fact]) => {
       if (field === 1 || field === 2) return Number(frame) % 10 === 0;
       const name = ((whole["frames"] as Json[][])[Number(frame)]?.[4] as Json[][] | undefined)?.[Number(fact)]?.[0];
-      return field === 4 && ["sealed", "secret_revealed", "nonce_opened", "dealt", "deal_cancelled"].includes(String(name));
+      return field === 4 && ["room_created", "sealed", "secret_revealed", "nonce_opened", "dealt", "deal_cancelled"].includes(String(name));
     });
     expect(facts.length).toBeGreaterThan(5);
     for (const path of [...commits, ...facts]) expect(await findings(withChange(text, path)), path.join(".")).not.toEqual([]);
@@ -107,6 +107,41 @@ describe.each(RECORDS.filter((file, at) => at === 0 || statSync(file).size < SHO
     expect(await findings({ ...whole, commits: [...commits.slice(0, 5), ...commits.slice(6)] })).toContain("chain");
     const proof = whole["proof"] as Record<string, Json>;
     expect(await findings({ ...whole, proof: { ...proof, deals: [] } })).toContain("deals");
+  });
+});
+
+describe("what somebody might make up", () => {
+  const whole = JSON.parse(read(RECORDS[0]!)) as { frames: Json[][]; proof: { deals: Record<string, Json>[] } };
+
+  /** The record with other facts about the shuffle. */
+  function forged(facts: (fact: Json[]) => Json[][], deals: Record<string, Json>[]): Json {
+    const frames = whole.frames.map((frame) => frame.with(4, (frame[4] as Json[][]).flatMap(facts)));
+    return { ...whole, frames, proof: { ...whole.proof, deals } } as unknown as Json;
+  }
+
+  test("a deal that was not played and not cancelled either", async () => {
+    const [deal] = whole.proof.deals;
+    const unplayed: Record<string, Json> = { ...deal!, outcome: "closed" };
+    delete unplayed["seed"];
+    const record = forged(
+      (fact) => (fact[0] === "sealed" ? [fact, fact.with(1, 2)] : [fact[0] === "dealt" ? fact.with(1, 2) : fact]),
+      [unplayed, { ...deal!, deal: 2 }],
+    );
+    expect(await findings(record)).toContain("deals");
+  });
+
+  test("a deal that nobody was told of before", async () => {
+    const [deal] = whole.proof.deals;
+    const record = forged(
+      (fact) => [fact[0] === "sealed" || fact[0] === "dealt" ? fact.with(1, 2) : fact],
+      [{ ...deal!, deal: 2 }],
+    );
+    expect(await findings(record)).toContain("deals");
+  });
+
+  test("something so deep that it would exhaust whoever reads it", async () => {
+    const deep = JSON.parse("[".repeat(40) + "]".repeat(40)) as Json;
+    expect(await findings({ ...(whole as unknown as Record<string, Json>), options: { deep } })).toEqual(["bad_record"]);
   });
 });
 
