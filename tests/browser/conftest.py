@@ -5,14 +5,17 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser
+from playwright.async_api import Browser, expect
 
-from tests.browser.chromium import MissingBrowserError, Visitors, launched
+from tests.browser.chromium import PATIENCE_MS, MissingBrowserError, Visitors, launched
 from tests.browser.tables import Finished, finish
-from tests.end_to_end.servers import ServerProcess, running
+from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from towerhall_server.gateway.page import INDEX, find_page
 
 HERE = Path(__file__).parent
+TALKATIVE = LIMITS | {"TOWERHALL_LIMIT_CHAT": "1000/s burst 1000"}
+
+expect.set_options(timeout=PATIENCE_MS)
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
@@ -36,7 +39,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server that nobody harms."""
     if not (find_page() / INDEX).is_file():
         pytest.fail("The page is not built: `make web` does it.")
-    with running(tmp_path_factory.mktemp("shared") / "data") as process:
+    with running(tmp_path_factory.mktemp("shared") / "data", limits=TALKATIVE) as process:
         yield process
 
 

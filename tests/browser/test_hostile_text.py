@@ -98,6 +98,7 @@ async def test_hostile_names_and_chat_are_text(shared: ServerProcess, visitors: 
     )
     url = f"{shared.url}#/r/{made.code}"
     hall = await visitors.visit(shared.url)
+    await hall.get_by_role("group", name="Show").locator("label", has_text="All").click()
     context = await visitors.context(url, guest=await service.guest(NAMES[0]))
     page = await context.new_page()
     alarms = [Alarm(hall), Alarm(page)]
