@@ -21,6 +21,7 @@ export class Room {
   readonly log = new Log();
   readonly #table: Table;
   #plan: Plan | null;
+  #wasAway = false;
 
   view = $state.raw<Document>({});
   seq = $state(0);
@@ -131,7 +132,10 @@ export class Room {
     this.unanswered = table.unanswered;
     this.retryAt = table.retryAt;
     this.trouble = table.trouble;
+    if (this.state === "away") this.#wasAway = true;
     if (this.state !== "up" || wasUp) return;
+    if (this.#wasAway) toast(t("line.returned"));
+    this.#wasAway = false;
     void this.log.fill(table);
     const plan = this.#plan;
     // Once is enough: after a break, commands that were under way are sent again by themselves.

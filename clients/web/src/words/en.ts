@@ -2,14 +2,11 @@
 export default {
   // app: frame, help, things that are said everywhere
   "app.title": "Towerhall",
-  "app.about": "Play Five Towers with friends, with strangers or against bots: nothing is lost when you drop out, and anyone can check the shuffle.",
-  "app.back": "Back",
   "app.cancel": "Cancel",
   "app.close": "Close",
   "app.copied": "Copied",
   "app.copy": "Copy",
   "app.copy_failed": "This browser does not let the page copy. Select the text and copy it yourself.",
-  "app.header": "Towerhall",
   "app.help": "Rules and keys",
   "app.home": "To the hall",
   "app.loading": "One moment …",
@@ -44,17 +41,14 @@ export default {
   // keys
   "keys.chat": "Write in the chat",
   "keys.close": "Close what is open",
-  "keys.game": "At the table",
   "keys.help": "Show this list",
   "keys.log": "Show the log",
   "keys.menu": "Open the menu of the room",
   "keys.page": "Everywhere",
   "keys.room": "In a room",
   "keys.settings": "Open the settings",
-  "keys.title": "Keys",
 
   // home
-  "home.again": "Set the table again",
   "home.bots": "Opponents",
   "home.bots.count": { one: "{n} bot", other: "{n} bots" },
   "home.create": "Create a room",
@@ -93,7 +87,6 @@ export default {
   "rooms.label": "Room {code}: {taken} of {seats} seats taken",
   "rooms.loading": "Looking for rooms …",
   "rooms.mine": "My games",
-  "rooms.mine.host": "You are the host",
   "rooms.mine.over": "Finished",
   "rooms.mine.playing": "The others are thinking",
   "rooms.mine.turn": "Your turn",
@@ -104,7 +97,6 @@ export default {
   "rooms.offline": "The list is not live at the moment.",
   "rooms.open": "Open rooms",
   "rooms.private": "Private",
-  "rooms.seats": "{taken} of {seats}",
   "rooms.status.over": "Over",
   "rooms.status.playing": "Playing",
   "rooms.status.sealed": "Shuffling",
@@ -199,7 +191,6 @@ export default {
   // room during the game
   "play.board": "Table",
   "play.call_bot": "Let a bot play for {name}",
-  "play.clock": "Time left",
   "play.end": "End without a result",
   "play.end.about": "The game ends as soon as all who still play want it.",
   "play.end.undo": "Go on playing",
@@ -224,7 +215,6 @@ export default {
   "play.take_back.about": "A bot plays for you at present.",
   "play.turn": "to act",
   "play.wants_end": "would end the game",
-  "play.your_turn": "Your turn",
 
   // room after the game
   "over.abandoned": "The game was abandoned: nothing happened for too long.",
@@ -315,7 +305,6 @@ export default {
   "log.timed_out": "The time of {name} is up.",
 
   // turn notice
-  "notice.chat": "{name} says something",
   "notice.title": "Your turn",
   "notice.text": "The others at table {code} are waiting for you.",
 

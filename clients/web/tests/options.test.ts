@@ -1,0 +1,73 @@
+import type { Catalogue, GameDescription } from "towerhall-client";
+import { describe, expect, it } from "vitest";
+
+import { agreed, clockChoices, codeWord, defaults, duration, listedName, presetOf } from "../src/lobby/options";
+import { newWishes } from "../src/lobby/wishes";
+
+const GAME: GameDescription = {
+  name: "mine",
+  text: "mine",
+  version: 1,
+  seats: [2, 5],
+  options: {
+    bids: { values: ["strict", "table"], default: "strict", text: "mine.bids", texts: ["mine.bids.strict", "mine.bids.table"] },
+    auto_pass: { values: [true, false], default: true, text: "mine.auto_pass", texts: ["mine.auto_pass.true", "mine.auto_pass.false"] },
+  },
+  presets: { standard: { bids: "strict", auto_pass: true }, printed: { bids: "table", auto_pass: true } },
+  preset_texts: { standard: "mine.preset.standard", printed: "mine.preset.printed" },
+  levels: ["easy"],
+  level_texts: { easy: "level.easy" },
+  reasons: {},
+};
+
+describe("the options of a game", () => {
+  it("begin with what the service takes if nobody chooses", () => {
+    expect(defaults(GAME)).toEqual({ bids: "strict", auto_pass: true });
+    expect(newWishes(GAME)).toMatchObject({ game: "mine", seats: 3, turnSeconds: 0, isPrivate: false });
+    expect(newWishes({ ...GAME, seats: [4, 6] }).seats).toBe(4);
+    expect(newWishes({ ...GAME, seats: [2, 2] }).seats).toBe(2);
+  });
+
+  it("are a preset, or a mix of one's own", () => {
+    expect(presetOf(GAME, { bids: "table", auto_pass: true })).toBe("printed");
+    expect(presetOf(GAME, { bids: "table", auto_pass: false })).toBeNull();
+  });
+
+  it("are listed in words, or at least by the end of their codes", () => {
+    expect(agreed(GAME, { bids: "table", auto_pass: false })).toEqual([
+      { name: "bids", value: "table" },
+      { name: "auto pass", value: "false" },
+    ]);
+    expect(codeWord("level.easy")).toBe("Easy");
+  });
+});
+
+describe("the clocks of a form", () => {
+  const catalogue = (turn_seconds: [number, number][]): Catalogue => ({
+    games: [],
+    level: { oldest: 1, newest: 1 },
+    clocks: { turn_seconds, bot_delay_ms: [[0, 10_000]] },
+    limits: { message_bytes: 4096, spectators_per_room: 200, name_characters: 24, chat_characters: 300 },
+  });
+
+  it("are those that the service takes", () => {
+    expect(clockChoices(catalogue([[0, 0], [5, 600], [3600, 1_209_600]]))).toEqual([0, 30, 60, 120, 300, 3600, 86_400, 259_200, 604_800]);
+    expect(clockChoices(catalogue([[0, 0], [60, 120]]))).toEqual([0, 60, 120]);
+  });
+
+  it.each([
+    [0, "No clock"],
+    [1, "1 second"],
+    [30, "30 seconds"],
+    [60, "1 minute"],
+    [3600, "1 hour"],
+    [172_800, "2 days"],
+  ])("say %i seconds as %s", (seconds, text) => {
+    expect(duration(seconds)).toBe(text);
+  });
+});
+
+it("a bot in a list is called by its level, and a person by name", () => {
+  expect(listedName("bot hard")).toBe("bot (Hard)");
+  expect(listedName("bot harder")).toBe("bot harder");
+});
