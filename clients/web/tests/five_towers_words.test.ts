@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+
 import { beforeAll, describe, expect, test } from "vitest";
 
 import game from "../src/games/five_towers/game";
@@ -55,4 +57,34 @@ test("the rules have sections with words, and figures that can be drawn", async 
   const rules = await game.rules("en");
   expect(rules.map(({ id }) => id)).toContain("building");
   for (const section of rules) expect(section.paragraphs.length).toBeGreaterThan(0);
+});
+
+describe("the catalogue covers the rules", () => {
+  const rules = readFileSync(new URL("../../../server/towerhall_server/games/five_towers/RULES.md", import.meta.url), "utf8");
+  const section = rules.slice(rules.indexOf("## 14."));
+  /** The first column of the table with that heading. */
+  const column = (heading: string) => {
+    const table = section.slice(section.indexOf(`| ${heading} |`)).split("\n\n")[0]!;
+    return [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name!);
+  };
+
+  test("every refusal of the game has words", () => {
+    const codes = column("code").filter((code) => !code.startsWith("bad_"));
+    expect(codes).toContain("bid_infeasible");
+    for (const code of codes) expect(en).toHaveProperty([`code.${code}`]);
+  });
+
+  test("every event is worded, or left out on purpose", () => {
+    const silent = { card_built: ["card_built", 0, "sand:7", 2] } as const;
+    const events = column("event");
+    expect(events).toContain("bid_withdrawn");
+    const facts = ["two", "three", "five"].flatMap((name) => played(name as "two").record.frames.flatMap((frame) => frame.facts));
+    for (const event of events.filter((each) => !(each in silent))) {
+      const fact = facts.find(([name, first]) => name === event && !(Array.isArray(first) && !first.length));
+      if (fact) expect(say(fact, context), event).not.toBeNull();
+      else expect(["bid_withdrawn", "auction_empty"]).toContain(event);
+    }
+    expect(told("bid_withdrawn", 1, 4, 2)).toBe("Ben could not build 4 cards and takes the bid back.");
+    expect(told("auction_empty")).toBe("Nobody wants these cards.");
+  });
 });

@@ -12,6 +12,8 @@ export class Playback {
   #frames = $state.raw<readonly Frame[]>([]);
   #timer = 0;
   state = $state.raw<"loading" | "ready" | "failed">("loading");
+  /** Why it failed. */
+  fault = $state.raw<unknown>(null);
   at = $state.raw(0);
   playing = $state.raw(false);
   speed = $state.raw(1);
@@ -44,7 +46,8 @@ export class Playback {
       this.#frames = frames;
       this.at = within(at ?? frames.length, frames.length);
       this.state = "ready";
-    } catch {
+    } catch (error) {
+      this.fault = error;
       this.state = "failed";
     }
   }

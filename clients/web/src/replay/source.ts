@@ -1,5 +1,5 @@
 /** Where the frames of a replay come from: a table that is connected, or a record. */
-import type { Frame, GameRecord, Table } from "towerhall-client";
+import { ServiceError, type Frame, type GameRecord, type Table } from "towerhall-client";
 
 export interface ReplaySource {
   /** The seat of whoever looks, or null. */
@@ -42,7 +42,7 @@ function entered(table: Past): Promise<void> {
       if (!table.ending && !table.seq) return;
       // The listener may be called before `on` has answered.
       queueMicrotask(() => stop());
-      if (table.ending) reject(new Error(table.ending.name));
+      if (table.ending) reject(new ServiceError(table.ending.name, table.ending.hint, 0, table.ending.params));
       else resolve();
     }
   });
