@@ -6,7 +6,7 @@ tops that may be torn down. So whoever plays a game to its end has seen that the
 
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 Way: TypeAlias = Literal["clicks", "keys", "taps"]
 
@@ -171,3 +171,14 @@ async def at_table(page: Page, *, status: str = "playing", state: str = "up", se
         arg=[status, state, seq],
     )
     return int(str(await handle.json_value()))
+
+
+async def add_bots(page: Page, *levels: str, taps: bool = False) -> None:
+    """Seat bots on free seats of a room that waits, one after the other."""
+    free = page.get_by_role("button", name="Add a bot", exact=True)
+    for level in levels:
+        before = await free.count()
+        choice = page.get_by_role("button", name=f"Add a bot: {level}")
+        for button in (free.first, choice):
+            await (button.tap() if taps else button.click())
+        await expect(free).to_have_count(before - 1)

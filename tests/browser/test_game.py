@@ -6,7 +6,7 @@ import json
 from playwright.async_api import Page, Route, expect
 
 from tests.browser.chromium import Visitors
-from tests.browser.hands import Player, at_table
+from tests.browser.hands import Player, add_bots, at_table
 from tests.end_to_end.servers import ServerProcess
 from towerhall_client.http import Service
 
@@ -39,9 +39,7 @@ async def test_two_people_play_a_whole_game_beside_bots(
     await ada.get_by_role("group", name="Seats").locator("label", has_text="4").click()
     await ada.get_by_role("button", name="Open the room").click()
     await at_table(ada, status="waiting")
-    for level in ("Easy", "Medium"):
-        await ada.get_by_role("button", name="Add a bot").first.click()
-        await ada.get_by_role("button", name=f"Add a bot: {level}").click()
+    await add_bots(ada, "Easy", "Medium")
 
     ben = await visitors.visit(ada.url)
     await ben.get_by_label("Your name").fill("Ben")

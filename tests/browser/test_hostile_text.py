@@ -11,8 +11,9 @@ from tests.browser.hands import at_table
 from tests.browser.tables import Finished, drop_record
 from tests.end_to_end.games import QUICK
 from tests.end_to_end.servers import ServerProcess
-from towerhall_client.connection import connect
+from towerhall_client.connection import Table, connect
 from towerhall_client.http import Service
+from towerhall_protocol.happenings import ChatSaid
 
 NAMES: Final = (
     "<img src onerror=hit()>",
@@ -76,6 +77,14 @@ async def texts_in(page: Page, selector: str) -> list[str]:
     return await page.locator(selector).evaluate_all("(found) => found.map((e) => e.textContent)")
 
 
+async def say(table: Table, text: str) -> None:
+    """Say it, and wait until it is heard: nobody may say much at once."""
+    heard = aiter(table)
+    await table.chat(text)
+    while not isinstance(said := await anext(heard), ChatSaid) or said.text != text:
+        pass
+
+
 async def test_the_alarm_rings_if_a_text_becomes_markup(
     shared: ServerProcess, visitors: Visitors
 ) -> None:
@@ -111,7 +120,7 @@ async def test_hostile_names_and_chat_are_text(shared: ServerProcess, visitors: 
         async with connect(shared.url, made.code, people[number].token, retry=QUICK) as table:
             await table.sit(number)
             for text in TEXTS[number :: len(people)]:
-                await table.chat(text)
+                await say(table, text)
             await table.ready()
             if number == 0:
                 await table.until(lambda: len(taken(table.view)) == len(people))
