@@ -115,6 +115,7 @@ async def test_the_policy_allows_own_files_and_nothing_else(folder: Path, path: 
         assert policy[what] == "'none'"
     for what in ("script-src", "style-src", "connect-src", "img-src", "frame-ancestors"):
         assert policy[what] == "'self'"
+    assert policy["require-trusted-types-for"] == "'script'"
     assert "unsafe" not in answer.headers["content-security-policy"]
 
 

@@ -1,9 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Frame, TableEvent } from "towerhall-client";
 
-import { withFrame, within } from "../src/replay/frames";
+import { dealtAt, withFrame, within } from "../src/replay/frames";
 import { Playback } from "../src/replay/playback.svelte";
-import { gameOf, namesOf } from "../src/replay/seats";
 import { sourceOfRecord, sourceOfTable, type Past, type ReplaySource } from "../src/replay/source";
 import { played } from "./five_towers_games";
 
@@ -21,11 +20,11 @@ test("a moment is within the game", () => {
   expect([within(-4, 9), within(0, 9), within(3.7, 9), within(99, 9), within(1, 0)]).toEqual([1, 1, 3, 9, 0]);
 });
 
-test("seats and game are read from the view", () => {
-  expect(namesOf(timeline.at(timeline.last))).toEqual(["Ada", "Ben"]);
-  expect(namesOf(timeline.at(1))).toEqual(["", ""]);
-  expect(gameOf(timeline.at(1))).toBe("five_towers");
-  expect(namesOf({})).toEqual([]);
+test("a record begins with the deal", () => {
+  const start = dealtAt(record.frames);
+  expect(timeline.at(start)).toHaveProperty("game");
+  expect(timeline.at(start - 1)).not.toHaveProperty("game");
+  expect(dealtAt([])).toBe(1);
 });
 
 describe("a replay", () => {

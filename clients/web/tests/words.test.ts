@@ -15,10 +15,10 @@ const RULES = englishFiles(rules);
 
 /** Texts that may read as in English, and in which languages. An entry that no catalogue needs is refused as well. */
 const SAME: { reason: string; keys: RegExp; languages: readonly Language[] }[] = [
-  { reason: "the name of this project", keys: /^app\.(title|header)$/, languages: OTHERS },
+  { reason: "the name of this project", keys: /^app\.title$/, languages: OTHERS },
   { reason: "one letter, that of a translated kind", keys: /^five_towers\.letter\.\w+$/, languages: ["de", "es", "fr", "it", "nl"] },
-  { reason: "the word is used in these languages too", keys: /^(room\.bot|chat\.title)$/, languages: ["de", "es", "fr", "it", "nl"] },
-  { reason: "the word is used in these languages too", keys: /^home\.bots\.count$/, languages: ["es", "fr", "it", "nl"] },
+  { reason: "the word is used in these languages too", keys: /^(room\.bot|room\.bot\.name|chat\.title)$/, languages: ["de", "es", "fr", "it", "nl"] },
+  { reason: "the word is used in these languages too", keys: /^(home\.bots\.count|rooms\.bot)$/, languages: ["es", "fr", "it", "nl"] },
   { reason: "the word is used in these languages too", keys: /^invite\.link$/, languages: ["de", "nl"] },
   { reason: "the word is used in Italian and Dutch too", keys: /^room\.host$/, languages: ["it", "nl"] },
   { reason: "the same in French and Dutch", keys: /^app\.menu$/, languages: ["fr", "nl"] },

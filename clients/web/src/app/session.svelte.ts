@@ -18,6 +18,7 @@ class Session {
   readonly service = new Service(location.origin);
   guest = $state.raw<Guest | null>(kept<Guest | null>("guest", null, isGuest));
   catalogue = $state.raw<Catalogue | null>(null);
+  #renewing: Promise<Guest> | null = null;
   #rooms = kept<Record<string, Remembered>>("rooms", {}, isRooms);
 
   get name(): string {
@@ -36,8 +37,13 @@ class Session {
     return this.guest;
   }
 
-  /** A new guest of the same name, because the old token is not taken any more. */
-  async renew(): Promise<Guest> {
+  /** A new guest of the same name, because the old token is not taken any more. Several may notice at once. */
+  renew(): Promise<Guest> {
+    this.#renewing ??= this.#renew().finally(() => (this.#renewing = null));
+    return this.#renewing;
+  }
+
+  async #renew(): Promise<Guest> {
     const guest = this.take(await this.service.guest(this.name || suggestedName()));
     toast(t("session.renewed", { name: guest.name }));
     return guest;

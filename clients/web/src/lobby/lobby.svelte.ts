@@ -22,6 +22,7 @@ export class OpenRoomList {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   start(): () => void {
+    this.#stopped = false;
     void this.#first();
     void this.#follow();
     return () => {

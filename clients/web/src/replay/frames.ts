@@ -7,6 +7,11 @@ export function withFrame(frames: readonly Frame[], frame: Frame): readonly Fram
   return frame.seq === frames.length + 1 ? [...frames, frame] : null;
 }
 
+/** Where the game begins: the commit that dealt it, or the first one. */
+export function dealtAt(frames: readonly Frame[]): number {
+  return frames.findLast((frame) => frame.facts.some(([name]) => name === "dealt"))?.seq ?? 1;
+}
+
 /** A moment within the game: the nearest that there is. */
 export function within(seq: number, last: number): number {
   return Math.max(Math.min(1, last), Math.min(last, Math.trunc(seq)));

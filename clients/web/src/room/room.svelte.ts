@@ -46,6 +46,8 @@ export class Room {
   readonly names = $derived(namesOf(this.room));
   readonly turn = $derived(turnOf(this.view));
   readonly isMyTurn = $derived(this.room?.status === "playing" && this.offers.length > 0);
+  /** Seats that can act: connected people, and bots, which are never away. */
+  readonly present = $derived(this.places.filter(({ seat, holder }) => holder?.bot || this.online.includes(seat)).map(({ seat }) => seat));
   readonly isHost = $derived.by(() => {
     if (!this.room) return false;
     return this.room.host === undefined ? session.made(this.code) : this.room.host === this.seat;
@@ -100,6 +102,7 @@ export class Room {
         return this.#read();
       case "frame":
         this.frame = event.frame;
+        if (event.frame.facts.some(([name, seat]) => name === "seat_kicked" && seat === this.seat)) toast(t("code.kicked"), "bad");
         return this.log.add(event.frame, event.before, event.after);
       case "reset":
         this.frame = null;

@@ -6,7 +6,7 @@ export interface Message {
   kind: "plain" | "bad";
 }
 
-const SHOWN_MS = 6000;
+const SHOWN_MS = { plain: 6000, bad: 10_000 };
 const MOST = 3;
 
 let last = 0;
@@ -19,7 +19,7 @@ export function toasts(): readonly Message[] {
 export function toast(text: string, kind: Message["kind"] = "plain"): void {
   const message = { id: ++last, text, kind };
   shown = [...shown.filter((each) => each.text !== text), message].slice(-MOST);
-  setTimeout(() => dismiss(message.id), SHOWN_MS);
+  setTimeout(() => dismiss(message.id), SHOWN_MS[kind]);
 }
 
 export function dismiss(id: number): void {

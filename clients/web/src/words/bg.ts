@@ -5,14 +5,11 @@ import type { Key } from "./index.svelte";
 export default {
   // app: frame, help, things that are said everywhere
   "app.title": "Towerhall",
-  "app.about": "Играй „Пет кули“ с приятели, с непознати или срещу ботове: нищо не се губи, ако връзката прекъсне, и всеки може да провери разбъркването.",
-  "app.back": "Назад",
   "app.cancel": "Отказ",
   "app.close": "Затвори",
   "app.copied": "Копирано",
   "app.copy": "Копирай",
   "app.copy_failed": "Този браузър не позволява на страницата да копира. Маркирай текста и го копирай ръчно.",
-  "app.header": "Towerhall",
   "app.help": "Правила и клавиши",
   "app.home": "Към залата",
   "app.loading": "Един момент…",
@@ -47,17 +44,14 @@ export default {
   // keys
   "keys.chat": "Пиши в чата",
   "keys.close": "Затвори отвореното",
-  "keys.game": "На масата",
   "keys.help": "Покажи този списък",
   "keys.log": "Покажи дневника",
   "keys.menu": "Отвори менюто на стаята",
   "keys.page": "Навсякъде",
   "keys.room": "В стаята",
   "keys.settings": "Отвори настройките",
-  "keys.title": "Клавиши",
 
   // home
-  "home.again": "Подреди масата отново",
   "home.bots": "Противници",
   "home.bots.count": { one: "{n} бот", other: "{n} бота" },
   "home.create": "Създай стая",
@@ -84,9 +78,9 @@ export default {
   "home.record.about": "Отвори файла на завършена игра. Той остава на това устройство.",
   "home.starting": "Масата се подрежда…",
   "home.title": "Пет кули. Една маса.",
+  "rooms.bot": "бот ({level})",
 
   // lists of rooms
-  "rooms.clock.none": "Без часовник",
   "rooms.empty": "В момента няма подходяща стая. Създай една и тя ще стои тук за всички.",
   "rooms.enter": "Влез",
   "rooms.filter": "Покажи",
@@ -96,7 +90,6 @@ export default {
   "rooms.label": "Стая {code}: заети места {taken} от {seats}",
   "rooms.loading": "Търсят се стаи…",
   "rooms.mine": "Моите игри",
-  "rooms.mine.host": "Ти си домакинът",
   "rooms.mine.over": "Завършила",
   "rooms.mine.playing": "Другите мислят",
   "rooms.mine.turn": "Твой ред е",
@@ -107,7 +100,6 @@ export default {
   "rooms.offline": "Списъкът в момента не се обновява.",
   "rooms.open": "Отворени стаи",
   "rooms.private": "Частна",
-  "rooms.seats": "{taken} от {seats}",
   "rooms.status.over": "Край",
   "rooms.status.playing": "В игра",
   "rooms.status.sealed": "Разбърква се",
@@ -154,6 +146,7 @@ export default {
 
   // room before the start
   "room.bot": "Бот",
+  "room.bot.name": "Бот {number}",
   "room.bot.add": "Добави бот",
   "room.bot.add.level": "Добави бот: {level}",
   "room.bot.remove": "Махни бота",
@@ -201,7 +194,6 @@ export default {
   // room during the game
   "play.board": "Маса",
   "play.call_bot": "Нека бот играе вместо {name}",
-  "play.clock": "Оставащо време",
   "play.end": "Край без резултат",
   "play.end.about": "Играта свършва, щом го поискат всички, които още играят.",
   "play.end.undo": "Да играем още",
@@ -226,7 +218,6 @@ export default {
   "play.take_back.about": "В момента вместо теб играе бот.",
   "play.turn": "на ход",
   "play.wants_end": "иска край",
-  "play.your_turn": "Твой ред е",
 
   // room after the game
   "over.abandoned": "Играта беше прекратена: твърде дълго нищо не се случи.",
@@ -317,7 +308,6 @@ export default {
   "log.timed_out": "Времето на {name} изтече.",
 
   // turn notice
-  "notice.chat": "{name} казва нещо",
   "notice.title": "Твой ред е",
   "notice.text": "Другите на маса {code} чакат теб.",
 
@@ -356,6 +346,7 @@ export default {
   "code.record_not_ready": "Записът ще е тук, когато играта свърши.",
   "code.rematch_made": "Вече има нова маса: стая {room}.",
   "code.resigned": "Ти се предаде в тази игра.",
+  "code.restart": "Сървърът се рестартира.",
   "code.room_full": "Всички места са заети. Можеш да гледаш.",
   "code.room_gone": "Няма такава стая или връзката не е била цяла.",
   "code.seat_empty": "Там няма никого.",
@@ -367,6 +358,7 @@ export default {
   "code.store_unavailable": "В момента услугата не може да запазва. Опитай скоро пак.",
   "code.too_many": { one: "Това беше малко множко наведнъж. Опитай пак след {n} секунда.", other: "Това беше малко множко наведнъж. Опитай пак след {n} секунди." },
   "code.too_many_unanswered": "Първо изчакай отговорите.",
+  "code.too_slow": "Връзката беше твърде бавна и не смогваше.",
   "code.unauthorized": "Пропускът ти за тази услуга е изтекъл.",
   "code.unknown": "Нещо се обърка ({code}).",
   "code.unknown_game": "Тук няма такава игра.",
@@ -382,7 +374,7 @@ export default {
   "replay.next": "Един ход напред",
   "replay.last": "Към края",
   "replay.speed": "Скорост",
-  "replay.copy": "Копирай връзка към този ход",
+  "replay.copy": "Копирай връзка",
   "replay.copied": "Връзката е копирана",
   "replay.live": "Обратно към играта",
   "replay.quiet": "Тук няма нищо за разказване.",

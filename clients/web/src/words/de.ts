@@ -5,14 +5,11 @@ import type { Key } from "./index.svelte";
 export default {
   // app: frame, help, things that are said everywhere
   "app.title": "Towerhall",
-  "app.about": "Spiel Fünf Türme mit Freunden, mit Fremden oder gegen Bots: Bricht die Verbindung ab, geht nichts verloren, und jeder kann das Mischen nachprüfen.",
-  "app.back": "Zurück",
   "app.cancel": "Abbrechen",
   "app.close": "Schließen",
   "app.copied": "Kopiert",
   "app.copy": "Kopieren",
   "app.copy_failed": "Dieser Browser lässt die Seite nicht kopieren. Markiere den Text und kopiere ihn selbst.",
-  "app.header": "Towerhall",
   "app.help": "Regeln und Tasten",
   "app.home": "Zur Halle",
   "app.loading": "Einen Moment …",
@@ -47,17 +44,14 @@ export default {
   // keys
   "keys.chat": "In den Chat schreiben",
   "keys.close": "Offenes Fenster schließen",
-  "keys.game": "Am Tisch",
   "keys.help": "Diese Liste zeigen",
   "keys.log": "Den Verlauf zeigen",
   "keys.menu": "Das Menü des Raums öffnen",
   "keys.page": "Überall",
   "keys.room": "Im Raum",
   "keys.settings": "Die Einstellungen öffnen",
-  "keys.title": "Tasten",
 
   // home
-  "home.again": "Noch einmal aufbauen",
   "home.bots": "Gegner",
   "home.bots.count": { one: "{n} Bot", other: "{n} Bots" },
   "home.create": "Raum eröffnen",
@@ -84,9 +78,9 @@ export default {
   "home.record.about": "Öffne die Datei eines beendeten Spiels. Sie bleibt auf diesem Gerät.",
   "home.starting": "Der Tisch wird gedeckt …",
   "home.title": "Fünf Türme. Ein Tisch.",
+  "rooms.bot": "Bot ({level})",
 
   // lists of rooms
-  "rooms.clock.none": "Ohne Uhr",
   "rooms.empty": "Gerade passt kein Raum. Eröffne einen, dann steht er hier für alle.",
   "rooms.enter": "Eintreten",
   "rooms.filter": "Zeigen",
@@ -96,7 +90,6 @@ export default {
   "rooms.label": "Raum {code}: {taken} von {seats} Plätzen besetzt",
   "rooms.loading": "Räume werden gesucht …",
   "rooms.mine": "Meine Spiele",
-  "rooms.mine.host": "Du bist Gastgeber",
   "rooms.mine.over": "Beendet",
   "rooms.mine.playing": "Die anderen überlegen",
   "rooms.mine.turn": "Du bist dran",
@@ -107,7 +100,6 @@ export default {
   "rooms.offline": "Die Liste ist gerade nicht aktuell.",
   "rooms.open": "Offene Räume",
   "rooms.private": "Privat",
-  "rooms.seats": "{taken} von {seats}",
   "rooms.status.over": "Beendet",
   "rooms.status.playing": "Läuft",
   "rooms.status.sealed": "Mischt",
@@ -154,6 +146,7 @@ export default {
 
   // room before the start
   "room.bot": "Bot",
+  "room.bot.name": "Bot {number}",
   "room.bot.add": "Bot dazusetzen",
   "room.bot.add.level": "Bot dazusetzen: {level}",
   "room.bot.remove": "Bot entfernen",
@@ -201,7 +194,6 @@ export default {
   // room during the game
   "play.board": "Tisch",
   "play.call_bot": "Bot für {name} spielen lassen",
-  "play.clock": "Restzeit",
   "play.end": "Ohne Ergebnis beenden",
   "play.end.about": "Das Spiel endet, sobald alle, die noch spielen, es wollen.",
   "play.end.undo": "Weiterspielen",
@@ -226,7 +218,6 @@ export default {
   "play.take_back.about": "Gerade spielt ein Bot für dich.",
   "play.turn": "ist dran",
   "play.wants_end": "möchte beenden",
-  "play.your_turn": "Du bist dran",
 
   // room after the game
   "over.abandoned": "Das Spiel wurde abgebrochen: Zu lange ist nichts passiert.",
@@ -317,7 +308,6 @@ export default {
   "log.timed_out": "Die Zeit von {name} ist um.",
 
   // turn notice
-  "notice.chat": "{name} sagt etwas",
   "notice.title": "Du bist dran",
   "notice.text": "Die anderen an Tisch {code} warten auf dich.",
 
@@ -356,6 +346,7 @@ export default {
   "code.record_not_ready": "Die Aufzeichnung gibt es, wenn das Spiel aus ist.",
   "code.rematch_made": "Ein neuer Tisch ist schon gedeckt: Raum {room}.",
   "code.resigned": "Du hast dieses Spiel aufgegeben.",
+  "code.restart": "Der Server startet neu.",
   "code.room_full": "Alle Plätze sind besetzt. Zuschauen darfst du.",
   "code.room_gone": "Diesen Raum gibt es nicht, oder der Link war unvollständig.",
   "code.seat_empty": "Dort sitzt niemand.",
@@ -367,6 +358,7 @@ export default {
   "code.store_unavailable": "Der Dienst kann gerade nichts speichern. Versuch es bald wieder.",
   "code.too_many": { one: "Das war etwas viel auf einmal. Versuch es in {n} Sekunde wieder.", other: "Das war etwas viel auf einmal. Versuch es in {n} Sekunden wieder." },
   "code.too_many_unanswered": "Warte erst die Antworten ab.",
+  "code.too_slow": "Die Verbindung war zu langsam, um mitzukommen.",
   "code.unauthorized": "Dein Ausweis für diesen Dienst ist abgelaufen.",
   "code.unknown": "Etwas ist schiefgegangen ({code}).",
   "code.unknown_game": "Dieses Spiel gibt es hier nicht.",
@@ -382,7 +374,7 @@ export default {
   "replay.next": "Einen Zug weiter",
   "replay.last": "Ans Ende",
   "replay.speed": "Tempo",
-  "replay.copy": "Link zu diesem Zug kopieren",
+  "replay.copy": "Link kopieren",
   "replay.copied": "Link kopiert",
   "replay.live": "Zurück zum Spiel",
   "replay.quiet": "Hier gibt es nichts zu erzählen.",

@@ -5,14 +5,11 @@ import type { Key } from "./index.svelte";
 export default {
   // app: frame, help, things that are said everywhere
   "app.title": "Towerhall",
-  "app.about": "Juega a Cinco Torres con amigos, con desconocidos o contra bots: nada se pierde si se corta la conexión, y cualquiera puede comprobar el barajado.",
-  "app.back": "Atrás",
   "app.cancel": "Cancelar",
   "app.close": "Cerrar",
   "app.copied": "Copiado",
   "app.copy": "Copiar",
   "app.copy_failed": "Este navegador no deja copiar a la página. Selecciona el texto y cópialo a mano.",
-  "app.header": "Towerhall",
   "app.help": "Reglas y teclas",
   "app.home": "Al vestíbulo",
   "app.loading": "Un momento…",
@@ -47,17 +44,14 @@ export default {
   // keys
   "keys.chat": "Escribir en el chat",
   "keys.close": "Cerrar lo que esté abierto",
-  "keys.game": "En la mesa",
   "keys.help": "Mostrar esta lista",
   "keys.log": "Mostrar el historial",
   "keys.menu": "Abrir el menú de la sala",
   "keys.page": "En todas partes",
   "keys.room": "En una sala",
   "keys.settings": "Abrir los ajustes",
-  "keys.title": "Teclas",
 
   // home
-  "home.again": "Volver a poner la mesa",
   "home.bots": "Rivales",
   "home.bots.count": { one: "{n} bot", other: "{n} bots" },
   "home.create": "Crear una sala",
@@ -84,9 +78,9 @@ export default {
   "home.record.about": "Abre el archivo de una partida terminada. No sale de este dispositivo.",
   "home.starting": "Poniendo la mesa…",
   "home.title": "Cinco torres. Una mesa.",
+  "rooms.bot": "bot ({level})",
 
   // lists of rooms
-  "rooms.clock.none": "Sin reloj",
   "rooms.empty": "Ahora no hay ninguna sala así. Crea una y aparecerá aquí para todo el mundo.",
   "rooms.enter": "Entrar",
   "rooms.filter": "Mostrar",
@@ -96,7 +90,6 @@ export default {
   "rooms.label": "Sala {code}: {taken} de {seats} asientos ocupados",
   "rooms.loading": "Buscando salas…",
   "rooms.mine": "Mis partidas",
-  "rooms.mine.host": "La sala es tuya",
   "rooms.mine.over": "Terminada",
   "rooms.mine.playing": "Los demás piensan",
   "rooms.mine.turn": "Te toca",
@@ -107,7 +100,6 @@ export default {
   "rooms.offline": "La lista no se actualiza en este momento.",
   "rooms.open": "Salas abiertas",
   "rooms.private": "Privada",
-  "rooms.seats": "{taken} de {seats}",
   "rooms.status.over": "Terminada",
   "rooms.status.playing": "En juego",
   "rooms.status.sealed": "Barajando",
@@ -154,6 +146,7 @@ export default {
 
   // room before the start
   "room.bot": "Bot",
+  "room.bot.name": "Bot {number}",
   "room.bot.add": "Añadir un bot",
   "room.bot.add.level": "Añadir un bot: {level}",
   "room.bot.remove": "Quitar el bot",
@@ -201,7 +194,6 @@ export default {
   // room during the game
   "play.board": "Mesa",
   "play.call_bot": "Que un bot juegue por {name}",
-  "play.clock": "Tiempo restante",
   "play.end": "Terminar sin resultado",
   "play.end.about": "La partida termina en cuanto lo quieran todos los que aún juegan.",
   "play.end.undo": "Seguir jugando",
@@ -226,7 +218,6 @@ export default {
   "play.take_back.about": "Ahora mismo juega un bot por ti.",
   "play.turn": "le toca",
   "play.wants_end": "quiere terminar",
-  "play.your_turn": "Te toca",
 
   // room after the game
   "over.abandoned": "La partida quedó abandonada: no pasó nada durante demasiado tiempo.",
@@ -317,7 +308,6 @@ export default {
   "log.timed_out": "A {name} se le acabó el tiempo.",
 
   // turn notice
-  "notice.chat": "{name} dice algo",
   "notice.title": "Te toca",
   "notice.text": "En la mesa {code} te están esperando.",
 
@@ -356,6 +346,7 @@ export default {
   "code.record_not_ready": "La grabación estará cuando termine la partida.",
   "code.rematch_made": "Ya hay una mesa nueva: sala {room}.",
   "code.resigned": "Te has rendido en esta partida.",
+  "code.restart": "El servidor se reinicia.",
   "code.room_full": "No quedan asientos. Puedes mirar.",
   "code.room_gone": "Esa sala no existe, o el enlace no estaba entero.",
   "code.seat_empty": "Ahí no hay nadie.",
@@ -367,6 +358,7 @@ export default {
   "code.store_unavailable": "El servicio no puede guardar nada ahora. Prueba otra vez pronto.",
   "code.too_many": { one: "Ha sido mucho de golpe. Prueba otra vez en {n} segundo.", other: "Ha sido mucho de golpe. Prueba otra vez en {n} segundos." },
   "code.too_many_unanswered": "Espera primero las respuestas.",
+  "code.too_slow": "La conexión era demasiado lenta para seguir el ritmo.",
   "code.unauthorized": "Tu pase para este servicio ha caducado.",
   "code.unknown": "Algo ha salido mal ({code}).",
   "code.unknown_game": "Ese juego no está aquí.",
@@ -382,7 +374,7 @@ export default {
   "replay.next": "Una jugada adelante",
   "replay.last": "Al final",
   "replay.speed": "Velocidad",
-  "replay.copy": "Copiar enlace a esta jugada",
+  "replay.copy": "Copiar enlace",
   "replay.copied": "Enlace copiado",
   "replay.live": "Volver a la partida",
   "replay.quiet": "Nada que contar.",

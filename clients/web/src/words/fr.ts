@@ -5,14 +5,11 @@ import type { Key } from "./index.svelte";
 export default {
   // app: frame, help, things that are said everywhere
   "app.title": "Towerhall",
-  "app.about": "Joue à Cinq Tours entre amis, avec des inconnus ou contre des bots : rien n’est perdu si la connexion coupe, et chacun peut vérifier le mélange.",
-  "app.back": "Retour",
   "app.cancel": "Annuler",
   "app.close": "Fermer",
   "app.copied": "Copié",
   "app.copy": "Copier",
   "app.copy_failed": "Ce navigateur n’autorise pas la page à copier. Sélectionne le texte et copie-le toi-même.",
-  "app.header": "Towerhall",
   "app.help": "Règles et touches",
   "app.home": "Vers le hall",
   "app.loading": "Un instant…",
@@ -47,17 +44,14 @@ export default {
   // keys
   "keys.chat": "Écrire dans le chat",
   "keys.close": "Fermer ce qui est ouvert",
-  "keys.game": "À la table",
   "keys.help": "Afficher cette liste",
   "keys.log": "Afficher l’historique",
   "keys.menu": "Ouvrir le menu du salon",
   "keys.page": "Partout",
   "keys.room": "Dans un salon",
   "keys.settings": "Ouvrir les réglages",
-  "keys.title": "Touches",
 
   // home
-  "home.again": "Remettre la table",
   "home.bots": "Adversaires",
   "home.bots.count": { one: "{n} bot", other: "{n} bots" },
   "home.create": "Créer un salon",
@@ -84,9 +78,9 @@ export default {
   "home.record.about": "Ouvre le fichier d’une partie finie. Il reste sur cet appareil.",
   "home.starting": "On met la table…",
   "home.title": "Cinq tours. Une table.",
+  "rooms.bot": "bot ({level})",
 
   // lists of rooms
-  "rooms.clock.none": "Sans limite",
   "rooms.empty": "Aucun salon ne convient pour l’instant. Crées-en un, et il sera ici pour tout le monde.",
   "rooms.enter": "Entrer",
   "rooms.filter": "Afficher",
@@ -96,7 +90,6 @@ export default {
   "rooms.label": "Salon {code} : {taken} places prises sur {seats}",
   "rooms.loading": "Recherche de salons…",
   "rooms.mine": "Mes parties",
-  "rooms.mine.host": "C’est ton salon",
   "rooms.mine.over": "Finie",
   "rooms.mine.playing": "Les autres réfléchissent",
   "rooms.mine.turn": "À toi",
@@ -107,7 +100,6 @@ export default {
   "rooms.offline": "La liste n’est pas à jour pour le moment.",
   "rooms.open": "Salons ouverts",
   "rooms.private": "Privé",
-  "rooms.seats": "{taken} sur {seats}",
   "rooms.status.over": "Fini",
   "rooms.status.playing": "En cours",
   "rooms.status.sealed": "Mélange",
@@ -154,6 +146,7 @@ export default {
 
   // room before the start
   "room.bot": "Bot",
+  "room.bot.name": "Bot {number}",
   "room.bot.add": "Ajouter un bot",
   "room.bot.add.level": "Ajouter un bot : {level}",
   "room.bot.remove": "Retirer le bot",
@@ -201,7 +194,6 @@ export default {
   // room during the game
   "play.board": "Table de jeu",
   "play.call_bot": "Laisser un bot jouer pour {name}",
-  "play.clock": "Temps restant",
   "play.end": "Finir sans résultat",
   "play.end.about": "La partie s’arrête dès que tous ceux qui jouent encore le veulent.",
   "play.end.undo": "Continuer à jouer",
@@ -226,7 +218,6 @@ export default {
   "play.take_back.about": "Un bot joue pour toi en ce moment.",
   "play.turn": "doit jouer",
   "play.wants_end": "veut arrêter",
-  "play.your_turn": "À toi de jouer",
 
   // room after the game
   "over.abandoned": "La partie a été abandonnée : il ne s’est rien passé pendant trop longtemps.",
@@ -317,7 +308,6 @@ export default {
   "log.timed_out": "Le temps de {name} est écoulé.",
 
   // turn notice
-  "notice.chat": "{name} dit quelque chose",
   "notice.title": "À toi de jouer",
   "notice.text": "Les autres t’attendent à la table {code}.",
 
@@ -356,6 +346,7 @@ export default {
   "code.record_not_ready": "L’enregistrement sera là quand la partie sera finie.",
   "code.rematch_made": "Une nouvelle table est déjà mise : salon {room}.",
   "code.resigned": "Tu as abandonné cette partie.",
+  "code.restart": "Le serveur redémarre.",
   "code.room_full": "Toutes les places sont prises. Tu peux regarder.",
   "code.room_gone": "Ce salon n’existe pas, ou le lien était incomplet.",
   "code.seat_empty": "Il n’y a personne à cette place.",
@@ -367,6 +358,7 @@ export default {
   "code.store_unavailable": "Le service ne peut rien enregistrer pour le moment. Réessaie bientôt.",
   "code.too_many": { one: "C’était un peu trop d’un coup. Réessaie dans {n} seconde.", other: "C’était un peu trop d’un coup. Réessaie dans {n} secondes." },
   "code.too_many_unanswered": "Attends d’abord les réponses.",
+  "code.too_slow": "La connexion était trop lente pour suivre.",
   "code.unauthorized": "Ton accès à ce service a expiré.",
   "code.unknown": "Quelque chose a mal tourné ({code}).",
   "code.unknown_game": "Ce jeu n’existe pas ici.",
@@ -382,7 +374,7 @@ export default {
   "replay.next": "Un coup en avant",
   "replay.last": "À la fin",
   "replay.speed": "Vitesse",
-  "replay.copy": "Copier le lien vers ce coup",
+  "replay.copy": "Copier le lien",
   "replay.copied": "Lien copié",
   "replay.live": "Retour à la partie",
   "replay.quiet": "Rien à raconter.",

@@ -5,14 +5,11 @@ import type { Key } from "./index.svelte";
 export default {
   // app: frame, help, things that are said everywhere
   "app.title": "Towerhall",
-  "app.about": "Gioca a Cinque Torri con gli amici, con sconosciuti o contro i bot: se cade la linea non si perde nulla, e chiunque può controllare la mescolata.",
-  "app.back": "Indietro",
   "app.cancel": "Annulla",
   "app.close": "Chiudi",
   "app.copied": "Copiato",
   "app.copy": "Copia",
   "app.copy_failed": "Questo browser non permette alla pagina di copiare. Seleziona il testo e copialo tu.",
-  "app.header": "Towerhall",
   "app.help": "Regole e tasti",
   "app.home": "All’atrio",
   "app.loading": "Un attimo…",
@@ -47,17 +44,14 @@ export default {
   // keys
   "keys.chat": "Scrivi nella chat",
   "keys.close": "Chiudi ciò che è aperto",
-  "keys.game": "Al tavolo",
   "keys.help": "Mostra questo elenco",
   "keys.log": "Mostra la cronaca",
   "keys.menu": "Apri il menù della stanza",
   "keys.page": "Ovunque",
   "keys.room": "In una stanza",
   "keys.settings": "Apri le impostazioni",
-  "keys.title": "Tasti",
 
   // home
-  "home.again": "Apparecchia di nuovo",
   "home.bots": "Avversari",
   "home.bots.count": { one: "{n} bot", other: "{n} bot" },
   "home.create": "Crea una stanza",
@@ -84,9 +78,9 @@ export default {
   "home.record.about": "Apri il file di una partita finita. Resta su questo dispositivo.",
   "home.starting": "Si apparecchia il tavolo…",
   "home.title": "Cinque torri. Un tavolo.",
+  "rooms.bot": "bot ({level})",
 
   // lists of rooms
-  "rooms.clock.none": "Senza tempo",
   "rooms.empty": "Al momento nessuna stanza va bene. Creane una, e starà qui per tutti.",
   "rooms.enter": "Entra",
   "rooms.filter": "Mostra",
@@ -96,7 +90,6 @@ export default {
   "rooms.label": "Stanza {code}: {taken} posti occupati su {seats}",
   "rooms.loading": "Cerco le stanze…",
   "rooms.mine": "Le mie partite",
-  "rooms.mine.host": "La stanza è tua",
   "rooms.mine.over": "Finita",
   "rooms.mine.playing": "Gli altri pensano",
   "rooms.mine.turn": "Tocca a te",
@@ -107,7 +100,6 @@ export default {
   "rooms.offline": "L’elenco al momento non è aggiornato.",
   "rooms.open": "Stanze aperte",
   "rooms.private": "Privata",
-  "rooms.seats": "{taken} su {seats}",
   "rooms.status.over": "Finita",
   "rooms.status.playing": "In corso",
   "rooms.status.sealed": "Si mescola",
@@ -154,6 +146,7 @@ export default {
 
   // room before the start
   "room.bot": "Bot",
+  "room.bot.name": "Bot {number}",
   "room.bot.add": "Aggiungi un bot",
   "room.bot.add.level": "Aggiungi un bot: {level}",
   "room.bot.remove": "Togli il bot",
@@ -201,7 +194,6 @@ export default {
   // room during the game
   "play.board": "Tavolo",
   "play.call_bot": "Fai giocare un bot per {name}",
-  "play.clock": "Tempo rimasto",
   "play.end": "Chiudi senza risultato",
   "play.end.about": "La partita finisce appena lo vogliono tutti quelli che giocano ancora.",
   "play.end.undo": "Continua a giocare",
@@ -226,7 +218,6 @@ export default {
   "play.take_back.about": "Al momento un bot gioca per te.",
   "play.turn": "di turno",
   "play.wants_end": "vorrebbe chiudere",
-  "play.your_turn": "Tocca a te",
 
   // room after the game
   "over.abandoned": "La partita è stata interrotta: per troppo tempo non è successo nulla.",
@@ -317,7 +308,6 @@ export default {
   "log.timed_out": "Il tempo di {name} è scaduto.",
 
   // turn notice
-  "notice.chat": "{name} dice qualcosa",
   "notice.title": "Tocca a te",
   "notice.text": "Gli altri al tavolo {code} ti aspettano.",
 
@@ -356,6 +346,7 @@ export default {
   "code.record_not_ready": "La registrazione ci sarà quando la partita è finita.",
   "code.rematch_made": "C’è già un nuovo tavolo: stanza {room}.",
   "code.resigned": "Hai abbandonato questa partita.",
+  "code.restart": "Il server si riavvia.",
   "code.room_full": "Tutti i posti sono occupati. Puoi guardare.",
   "code.room_gone": "Quella stanza non esiste, o il link non era completo.",
   "code.seat_empty": "Lì non c’è nessuno.",
@@ -367,6 +358,7 @@ export default {
   "code.store_unavailable": "Al momento il servizio non può salvare nulla. Riprova presto.",
   "code.too_many": { one: "Era un po’ troppo in una volta. Riprova tra {n} secondo.", other: "Era un po’ troppo in una volta. Riprova tra {n} secondi." },
   "code.too_many_unanswered": "Aspetta prima le risposte.",
+  "code.too_slow": "La connessione era troppo lenta per stare al passo.",
   "code.unauthorized": "Il tuo pass per questo servizio è scaduto.",
   "code.unknown": "Qualcosa è andato storto ({code}).",
   "code.unknown_game": "Qui quel gioco non c’è.",
@@ -382,7 +374,7 @@ export default {
   "replay.next": "Una mossa avanti",
   "replay.last": "Alla fine",
   "replay.speed": "Velocità",
-  "replay.copy": "Copia il link a questa mossa",
+  "replay.copy": "Copia il link",
   "replay.copied": "Link copiato",
   "replay.live": "Torna alla partita",
   "replay.quiet": "Nulla da raccontare.",

@@ -5,14 +5,11 @@ import type { Key } from "./index.svelte";
 export default {
   // app: frame, help, things that are said everywhere
   "app.title": "Towerhall",
-  "app.about": "Speel Vijf Torens met vrienden, met vreemden of tegen bots: als je verbinding wegvalt gaat er niets verloren, en iedereen kan het schudden controleren.",
-  "app.back": "Terug",
   "app.cancel": "Annuleren",
   "app.close": "Sluiten",
   "app.copied": "Gekopieerd",
   "app.copy": "Kopiëren",
   "app.copy_failed": "Deze browser laat de pagina niet kopiëren. Selecteer de tekst en kopieer hem zelf.",
-  "app.header": "Towerhall",
   "app.help": "Regels en toetsen",
   "app.home": "Naar de hal",
   "app.loading": "Een ogenblik…",
@@ -47,17 +44,14 @@ export default {
   // keys
   "keys.chat": "In de chat schrijven",
   "keys.close": "Sluiten wat open is",
-  "keys.game": "Aan tafel",
   "keys.help": "Deze lijst tonen",
   "keys.log": "Het verloop tonen",
   "keys.menu": "Het menu van de kamer openen",
   "keys.page": "Overal",
   "keys.room": "In een kamer",
   "keys.settings": "De instellingen openen",
-  "keys.title": "Toetsen",
 
   // home
-  "home.again": "Opnieuw de tafel dekken",
   "home.bots": "Tegenstanders",
   "home.bots.count": { one: "{n} bot", other: "{n} bots" },
   "home.create": "Kamer maken",
@@ -84,9 +78,9 @@ export default {
   "home.record.about": "Open het bestand van een afgelopen spel. Het blijft op dit apparaat.",
   "home.starting": "De tafel wordt gedekt…",
   "home.title": "Vijf torens. Eén tafel.",
+  "rooms.bot": "bot ({level})",
 
   // lists of rooms
-  "rooms.clock.none": "Geen klok",
   "rooms.empty": "Er past nu geen kamer. Maak er een, dan staat hij hier voor iedereen.",
   "rooms.enter": "Naar binnen",
   "rooms.filter": "Tonen",
@@ -96,7 +90,6 @@ export default {
   "rooms.label": "Kamer {code}: {taken} van {seats} plaatsen bezet",
   "rooms.loading": "Kamers zoeken…",
   "rooms.mine": "Mijn spellen",
-  "rooms.mine.host": "Jij bent de host",
   "rooms.mine.over": "Afgelopen",
   "rooms.mine.playing": "De anderen denken na",
   "rooms.mine.turn": "Jouw beurt",
@@ -107,7 +100,6 @@ export default {
   "rooms.offline": "De lijst is nu niet actueel.",
   "rooms.open": "Open kamers",
   "rooms.private": "Privé",
-  "rooms.seats": "{taken} van {seats}",
   "rooms.status.over": "Afgelopen",
   "rooms.status.playing": "Bezig",
   "rooms.status.sealed": "Schudt",
@@ -154,6 +146,7 @@ export default {
 
   // room before the start
   "room.bot": "Bot",
+  "room.bot.name": "Bot {number}",
   "room.bot.add": "Bot toevoegen",
   "room.bot.add.level": "Bot toevoegen: {level}",
   "room.bot.remove": "Bot verwijderen",
@@ -201,7 +194,6 @@ export default {
   // room during the game
   "play.board": "Tafel",
   "play.call_bot": "Laat een bot spelen voor {name}",
-  "play.clock": "Tijd over",
   "play.end": "Stoppen zonder uitslag",
   "play.end.about": "Het spel stopt zodra iedereen die nog speelt dat wil.",
   "play.end.undo": "Doorspelen",
@@ -226,7 +218,6 @@ export default {
   "play.take_back.about": "Op dit moment speelt een bot voor jou.",
   "play.turn": "aan de beurt",
   "play.wants_end": "wil stoppen",
-  "play.your_turn": "Jouw beurt",
 
   // room after the game
   "over.abandoned": "Het spel is afgebroken: er gebeurde te lang niets.",
@@ -317,7 +308,6 @@ export default {
   "log.timed_out": "De tijd van {name} is om.",
 
   // turn notice
-  "notice.chat": "{name} zegt iets",
   "notice.title": "Jouw beurt",
   "notice.text": "De anderen aan tafel {code} wachten op je.",
 
@@ -356,6 +346,7 @@ export default {
   "code.record_not_ready": "De opname is er als het spel afgelopen is.",
   "code.rematch_made": "Er staat al een nieuwe tafel klaar: kamer {room}.",
   "code.resigned": "Je hebt dit spel opgegeven.",
+  "code.restart": "De server start opnieuw op.",
   "code.room_full": "Alle plaatsen zijn bezet. Kijken mag.",
   "code.room_gone": "Die kamer bestaat niet, of de link was niet heel.",
   "code.seat_empty": "Daar zit niemand.",
@@ -367,6 +358,7 @@ export default {
   "code.store_unavailable": "De dienst kan nu niets opslaan. Probeer het gauw weer.",
   "code.too_many": { one: "Dat was wat veel tegelijk. Probeer het over {n} seconde weer.", other: "Dat was wat veel tegelijk. Probeer het over {n} seconden weer." },
   "code.too_many_unanswered": "Wacht eerst op de antwoorden.",
+  "code.too_slow": "De verbinding was te traag om mee te komen.",
   "code.unauthorized": "Je pas voor deze dienst is verlopen.",
   "code.unknown": "Er ging iets mis ({code}).",
   "code.unknown_game": "Dat spel is hier niet.",
@@ -382,7 +374,7 @@ export default {
   "replay.next": "Eén zet verder",
   "replay.last": "Naar het einde",
   "replay.speed": "Tempo",
-  "replay.copy": "Link naar deze zet kopiëren",
+  "replay.copy": "Link kopiëren",
   "replay.copied": "Link gekopieerd",
   "replay.live": "Terug naar het spel",
   "replay.quiet": "Niets te vertellen.",

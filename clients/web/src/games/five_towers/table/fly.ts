@@ -2,7 +2,7 @@
  * Cards that fly when a frame arrives. Decoration only: the board underneath shows the view at once and takes input all the
  * time. Copies of cards fly in a layer of their own; the card that stands at the end is hidden until its copy has come.
  */
-import type { Move } from "../play/moves";
+import { PILE, type Move } from "../play/moves";
 
 const FLIGHT_MS = 420;
 const EASE = "cubic-bezier(.25,.8,.3,1)";
@@ -10,7 +10,7 @@ const EASE = "cubic-bezier(.25,.8,.3,1)";
 interface Start {
   move: Move;
   rect: DOMRect;
-  /** A copy of the card as it was, for cards that leave the board. */
+  /** A copy of the card as it was; none for cards that come off the pile. */
   copy: HTMLElement | null;
 }
 
@@ -29,7 +29,7 @@ export function takeOff(board: HTMLElement, moves: readonly Move[]): Start[] {
     if (move.stays && move.from.startsWith("display") && at(board, move.to)) return [];
     const element = at(board, move.from);
     if (!element) return [];
-    const copy = move.stays ? null : (element.cloneNode(true) as HTMLElement);
+    const copy = move.from === PILE ? null : (element.cloneNode(true) as HTMLElement);
     return [{ move, rect: element.getBoundingClientRect(), copy }];
   });
 }
@@ -54,7 +54,7 @@ function launch(layer: HTMLElement, flyer: HTMLElement, origin: DOMRect, from: D
   layer.append(flyer);
   const placed = (rect: DOMRect, turn = "") =>
     `translate(${rect.left - origin.left}px,${rect.top - origin.top}px) scale(${rect.width / size.width},${rect.height / size.height})${turn}`;
-  const dealt = move.from === "pile";
+  const dealt = move.from === PILE;
   const frames = [
     { transform: placed(from, dealt ? " perspective(600px) rotateY(80deg)" : ""), opacity: dealt ? 0 : 1 },
     ...(dealt ? [{ opacity: 1, offset: 0.2 }] : []),
