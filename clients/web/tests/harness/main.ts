@@ -1,12 +1,14 @@
-/** Development only: shows the board at any moment of a recorded game, without a server. */
+/** Development only: shows the board at any moment of a recorded game, without a server. `?theme=dark&language=de` as you like. */
 import { mount } from "svelte";
 
 import "../../src/ui/theme.css";
-import { join } from "../../src/words/index.svelte";
-import five from "../../src/games/five_towers/words/en";
+import game from "../../src/games/five_towers/game";
+import { join, preferredLanguage, speak } from "../../src/words/index.svelte";
 import Harness from "./Harness.svelte";
 
 const query = new URLSearchParams(location.search);
 document.documentElement.dataset["theme"] = query.get("theme") ?? "light";
-join(five);
+const language = preferredLanguage([query.get("language") ?? "en"]);
+await speak(language);
+join(await game.words(language));
 mount(Harness, { target: document.getElementById("app")! });

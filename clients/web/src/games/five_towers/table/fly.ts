@@ -18,15 +18,15 @@ export function wantsCalm(): boolean {
   return matchMedia("(prefers-reduced-motion: reduce)").matches || document.documentElement.dataset["motion"] === "less";
 }
 
-function at(board: HTMLElement, place: string): HTMLElement | null {
-  return board.querySelector<HTMLElement>(`[data-place="${CSS.escape(place)}"]`);
+function at(board: HTMLElement, place: string, look = ""): HTMLElement | null {
+  return board.querySelector<HTMLElement>(`[data-place="${CSS.escape(place)}"]${look}`);
 }
 
 /** Before the board changes: where the cards of these moves are. */
 export function takeOff(board: HTMLElement, moves: readonly Move[]): Start[] {
   return moves.flatMap((move) => {
     // A card that was planned there lies there already.
-    if (move.stays && move.from.startsWith("display") && at(board, move.to)) return [];
+    if (at(board, move.to, ".ghost")) return [];
     const element = at(board, move.from);
     if (!element) return [];
     const copy = move.from === PILE ? null : (element.cloneNode(true) as HTMLElement);
