@@ -30,7 +30,7 @@ export default {
   "settings.language": "Език",
   "settings.motion": "По-малко движение",
   "settings.motion.about": "Картите се появяват на мястото си, вместо да летят дотам.",
-  "settings.notifications": "Извести ме, когато съм на ход",
+  "settings.notifications": "Известявай ме за моя ред",
   "settings.notifications.about": "Браузърът показва известие, когато страницата е на заден план.",
   "settings.notifications.denied": "Браузърът не разрешава известия от тази страница. Това се променя в неговите настройки.",
   "settings.sound": "Звук",
@@ -312,7 +312,7 @@ export default {
   "notice.text": "Другите на маса {code} чакат теб.",
 
   // links to oneself
-  "link.failed": "Тази връзка не може да се използва",
+  "link.failed": "Тази връзка не работи",
 
   // refusals and errors
   "code.already_seated": "Вече имаш място.",
@@ -377,7 +377,7 @@ export default {
   "replay.copy": "Копирай връзка",
   "replay.copied": "Връзката е копирана",
   "replay.live": "Обратно към играта",
-  "replay.quiet": "Тук няма нищо за разказване.",
+  "replay.quiet": "Нищо за разказване.",
   "replay.before": "Играта още не е започнала.",
   "replay.loading": "Ходовете се зареждат…",
   "replay.failed": "Ходовете не можаха да се заредят.",

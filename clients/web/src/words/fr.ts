@@ -327,7 +327,7 @@ export default {
   "code.bot_plays": "Un bot joue à cette place en ce moment.",
   "code.busy": { one: "Trop de monde à cette table. Réessaie dans {n} seconde.", other: "Trop de monde à cette table. Réessaie dans {n} secondes." },
   "code.draining": "Ce serveur va redémarrer. Réessaie dans un instant.",
-  "code.forbidden": "Tu n’as pas le droit de faire ça.",
+  "code.forbidden": "Tu ne peux pas faire ça.",
   "code.foreign_origin": "Cette page n’a pas le droit de parler au service.",
   "code.kicked": "L’hôte ne veut plus de toi à table. Tu peux regarder.",
   "code.link_gone": "Le lien a déjà servi, ou il est trop vieux. Refais-en un sur ton autre appareil.",

@@ -30,7 +30,7 @@ export default {
   "settings.language": "Taal",
   "settings.motion": "Minder beweging",
   "settings.motion.about": "Kaarten verschijnen op hun plek in plaats van erheen te vliegen.",
-  "settings.notifications": "Meld het als ik aan de beurt ben",
+  "settings.notifications": "Melding als ik aan de beurt ben",
   "settings.notifications.about": "De browser toont een melding als de pagina op de achtergrond staat.",
   "settings.notifications.denied": "De browser staat meldingen van deze pagina niet toe. Dat kun je in zijn eigen instellingen veranderen.",
   "settings.sound": "Geluid",

@@ -15,7 +15,7 @@ export default {
   "five_towers.bids": "Gebote",
   "five_towers.bids.about": "Was mit einem Gebot geschieht, das sich nicht bauen ließe.",
   "five_towers.bids.strict": "Sofort geprüft",
-  "five_towers.bids.table": "Zurückgenommen, wenn sie gewinnen",
+  "five_towers.bids.table": "Bei Gewinn zurückgenommen",
   "five_towers.eight": "Die 8",
   "five_towers.eight.about": "Was an der 8 besonders ist.",
   "five_towers.eight.base": "Alles darf auf ihr liegen",
@@ -54,7 +54,7 @@ export default {
   "five_towers.hint.wait_build": { one: "{name} baut {n} Karte.", other: "{name} baut {n} Karten." },
   "five_towers.hint.pick": { one: "Wähle noch {n} Karte zum Bauen.", other: "Wähle noch {n} Karten zum Bauen." },
   "five_towers.hint.ready": "Alle Karten haben einen Platz. Bauen?",
-  "five_towers.hint.confirm": "{n} ansagen? Zum Bestätigen noch einmal drücken.",
+  "five_towers.hint.confirm": "{n} bieten? Zum Bestätigen nochmal drücken.",
   "five_towers.hint.over": "Das Spiel ist aus.",
   "five_towers.hint.last_round": "Letzte Runde",
 
@@ -94,9 +94,9 @@ export default {
 
   // actions
   "five_towers.bid": "{n} bieten",
-  "five_towers.bid.confirm": "{n} bieten: noch einmal drücken",
+  "five_towers.bid.confirm": "{n} bieten: nochmal drücken",
   "five_towers.pass": "Passen",
-  "five_towers.pass.confirm": "Passen: noch einmal drücken",
+  "five_towers.pass.confirm": "Passen: nochmal drücken",
   "five_towers.build": "Bauen",
   "five_towers.undo": "Rückgängig",
   "five_towers.clear": "Von vorn",
@@ -128,7 +128,7 @@ export default {
   "code.bid_infeasible": "Du könntest höchstens {most} dieser Karten bauen.",
   "code.bid_not_lowered": "Du hast in dieser Runde {limit} zurückgenommen: Nenne weniger oder lehne ab.",
   "code.wrong_number_of_cards": "Du hast {number} geboten: Baue genau so viele Karten.",
-  "code.duplicate_card": "Eine Karte ist doppelt genannt.",
+  "code.duplicate_card": "Eine Karte ist doppelt dabei.",
   "code.card_not_in_display": "Diese Karte liegt nicht offen.",
   "code.cannot_demolish": "Die oberste Karte dieses Turms darf nicht abgerissen werden.",
   "code.building_rule": "Diese Karte darf nicht auf einer {top} liegen.",

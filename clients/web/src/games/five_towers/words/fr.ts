@@ -107,7 +107,7 @@ export default {
   "five_towers.picked": "{card}, choisie",
   "five_towers.possible": "peut être construite",
   "five_towers.possible_later": "peut être construite une fois le sommet de sa tour démoli",
-  "five_towers.impossible": "ne peut pas être construite maintenant",
+  "five_towers.impossible": "impossible à construire maintenant",
   "five_towers.score_after": "Points ensuite : {n}",
   "five_towers.score_between": "Points ensuite : de {least} à {most}",
 
