@@ -9,7 +9,7 @@ import msgspec
 from playwright.async_api import Page
 
 from tests.end_to_end.games import QUICK, play_out, seated
-from towerhall_client.bot import random_policy
+from towerhall_client.bot import Policy, random_policy
 from towerhall_client.connection import Table, connect
 from towerhall_client.http import Guest, NewRoom, Service
 
@@ -59,25 +59,35 @@ async def set_table(
     """A table with bots, played until so many moves are made and it is Ada's turn to do `until`."""
     service = Service(url)
     guest = await service.guest(name)
-    made = await service.create_room(
-        guest.token,
-        "five_towers",
-        seats=1 + len(bots),
-        bot_delay_ms=bot_delay_ms,
-        options=options,
-    )
     policy = random_policy(random.Random(seed))
-    async with connect(url, made.code, guest.token, retry=QUICK) as table:
-        await table.sit()
-        for level in bots:
-            await table.add_bot(level)
-        await table.start()
-        while await table.turn():
-            if moves <= 0 and until(table):
+    for _ in range(5):
+        made = await service.create_room(
+            guest.token,
+            "five_towers",
+            seats=1 + len(bots),
+            bot_delay_ms=bot_delay_ms,
+            options=options,
+        )
+        async with connect(url, made.code, guest.token, retry=QUICK) as table:
+            await table.sit()
+            for level in bots:
+                await table.add_bot(level)
+            await table.start()
+            if await _play_until(table, policy, moves, until):
                 return Running(made, guest, table.seq)
-            await table.choose(_eager(table) or policy(table.view, table.offers))
-            moves -= 1
-    raise AssertionError("the game was over before that")
+    raise AssertionError("no game comes that far")
+
+
+async def _play_until(
+    table: Table, policy: Policy, moves: int, until: Callable[[Table], object]
+) -> bool:
+    """Whether it came to that before the game was over: nobody knows how the cards lie."""
+    while await table.turn():
+        if moves <= 0 and until(table):
+            return True
+        await table.choose(_eager(table) or policy(table.view, table.offers))
+        moves -= 1
+    return False
 
 
 def _eager(table: Table) -> dict[str, object] | None:
