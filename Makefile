@@ -5,12 +5,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# The browser that tries the page: a name in PATH, or a path.
+CHROMIUM ?= chromium
+export CHROMIUM
+
 # Runs a command as root: directly, or by sudo for everybody else.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup web run bots check format test faults mutants redis-server caddy openssl vectors golden bench constraints clean
+.PHONY: help setup web run bots check format test faults mutants redis-server caddy openssl chromium screenshots vectors golden bench constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,7 +64,7 @@ format: $(READY) ## format the code and repair what ruff can repair
 	@$(BIN)/ruff check --fix .
 
 # A file stays on one worker, which starts its servers once; in order, for the long files come early.
-test: web redis-server caddy openssl ## all tests
+test: web redis-server caddy openssl chromium ## all tests
 	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 faults: $(READY) redis-server ## kill, pause and cut under load, for 40 minutes; PARTS="a b" some, ARGS=--short briefly
@@ -80,6 +84,19 @@ redis-server caddy openssl:
 		$(AS_ROOT) service $@ stop >/dev/null 2>&1 || true; \
 		$(AS_ROOT) systemctl disable --quiet $@ >/dev/null 2>&1 || true; \
 	}
+
+# Not every system calls its browser so, hence the advice.
+chromium:
+	@command -v "$(CHROMIUM)" >/dev/null || { \
+		{ [ "$(CHROMIUM)" = chromium ] && command -v apt-get >/dev/null; } || { \
+			echo "test: $(CHROMIUM) is needed to try the page; install it, or name another: make test CHROMIUM=..." >&2; exit 1; }; \
+		echo "test: installing chromium with apt-get"; \
+		$(AS_ROOT) apt-get update -qq; \
+		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null || exit 1; \
+	}
+
+screenshots: web chromium ## take the pictures of the README anew
+	@$(BIN)/python -m tests.browser.screenshots
 
 vectors: $(READY) ## write protocol/vectors anew
 	@$(BIN)/python -m tests.protocol.vectors

@@ -8,10 +8,10 @@ const SECONDS = 0.55;
 let context: AudioContext | null = null;
 
 export function chime(): void {
-  if (!settings.sound) return;
+  // Browsers keep a page silent until somebody has touched it, and complain of every attempt before that.
+  if (!settings.sound || !navigator.userActivation.hasBeenActive) return;
   try {
     context ??= new AudioContext();
-    // Browsers keep a page silent until somebody has touched it; then nothing is heard, and nothing is wrong.
     void context.resume().then(play, () => undefined);
   } catch {
     context = null;

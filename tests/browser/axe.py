@@ -1,0 +1,35 @@
+"""axe-core, which finds what keeps people with disabilities out. It is no part of the page."""
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from playwright.async_api import Page
+
+AXE: Final = (
+    Path(__file__).resolve().parents[2] / "clients" / "node_modules" / "axe-core" / "axe.min.js"
+)
+
+
+@cache
+def source() -> str:
+    return AXE.read_text()
+
+
+SETTLED: Final = """
+() => Promise.allSettled(document.getAnimations()
+  .filter((each) => each.effect.getComputedTiming().endTime < Infinity)
+  .map((each) => each.finished))
+"""
+"""Half-way through a change of colours everything has the wrong contrast."""
+
+
+async def violations(page: Page) -> list[str]:
+    """What its default rules find: the rule, and where."""
+    if not await page.evaluate("'axe' in window"):
+        await page.evaluate(source())
+    await page.evaluate(SETTLED)
+    return await page.evaluate(
+        """async () => (await axe.run({ resultTypes: ["violations"] })).violations.flatMap(
+          ({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary}`))"""
+    )

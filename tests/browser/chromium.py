@@ -1,0 +1,183 @@
+"""The browser of these tests, and everything about a page that nobody should have to complain of.
+
+A `Visitors` gives out pages, each in a profile of its own like the browser of another person, and
+keeps what the browser complains of: errors and warnings of the console (what the content policy
+refuses is among them), exceptions, requests that fail. A test that causes trouble on purpose says
+which complaints it means.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Error,
+    Page,
+    Request,
+    Response,
+    async_playwright,
+)
+
+from towerhall_client.http import Guest
+
+WIDE: Final = {"width": 1280, "height": 800}
+PHONE: Final = {"width": 360, "height": 740}
+PATIENCE_MS: Final = 20_000
+ADVICE: Final = (
+    "There is no browser {name!r}: `make test` installs chromium where there is apt-get; elsewhere "
+    "install it yourself, and name it by CHROMIUM=... if it is called otherwise."
+)
+FLAGS: Final = ("--no-sandbox", "--disable-dev-shm-usage", "--mute-audio", "--disable-gpu")
+"""Tests may run as root, in containers, on machines without a screen."""
+
+
+class MissingBrowserError(Exception):
+    """Says what to do about it."""
+
+
+def find_chromium() -> str:
+    name = os.environ.get("CHROMIUM") or "chromium"
+    found = shutil.which(name)
+    if found is None:
+        raise MissingBrowserError(ADVICE.format(name=name))
+    return found
+
+
+@asynccontextmanager
+async def launched() -> AsyncIterator[Browser]:
+    path = find_chromium()
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+class Visitors:
+    """Opens pages, and keeps all complaints about them."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._contexts: list[BrowserContext] = []
+        self._meant: list[re.Pattern[str]] = []
+        self._complaints: list[str] = []
+
+    async def visit(
+        self,
+        url: str,
+        *,
+        guest: Guest | None = None,
+        settings: Mapping[str, object] | None = None,
+        phone: bool = False,
+        motion: bool = False,
+        **options: Any,
+    ) -> Page:
+        """A browser of one's own, and in it the page at that address.
+
+        `guest` is whom the browser remembers, `settings` what was chosen in it before.
+        """
+        context = await self.context(
+            url, guest=guest, settings=settings, phone=phone, motion=motion, **options
+        )
+        page = await context.new_page()
+        await page.goto(url)
+        return page
+
+    async def context(
+        self,
+        url: str,
+        *,
+        guest: Guest | None = None,
+        settings: Mapping[str, object] | None = None,
+        phone: bool = False,
+        motion: bool = False,
+        **options: Any,
+    ) -> BrowserContext:
+        """Only the browser, for those who want something of it before the page is opened."""
+        kept: dict[str, object] = {}
+        if guest is not None:
+            kept["guest"] = {"token": guest.token, "id": guest.id, "name": guest.name}
+        if settings is not None:
+            kept["settings"] = dict(settings)
+        options = {
+            "locale": "en-GB",
+            "viewport": PHONE if phone else WIDE,
+            "has_touch": phone,
+            "is_mobile": phone,
+            "reduced_motion": "no-preference" if motion else "reduce",
+            "storage_state": _storage(url, kept),
+        } | options
+        context = await self._browser.new_context(**options)
+        context.set_default_timeout(PATIENCE_MS)
+        self._contexts.append(context)
+        context.on("page", self._watch)
+        return context
+
+    def mean(self, *patterns: str) -> None:
+        """Complaints that match are what the test wants to cause."""
+        self._meant += [re.compile(pattern, re.DOTALL) for pattern in patterns]
+
+    @property
+    def complaints(self) -> list[str]:
+        """What nobody meant."""
+        return [each for each in self._complaints if not any(p.search(each) for p in self._meant)]
+
+    async def leave(self) -> None:
+        for context in self._contexts:
+            # A browser that leaves while something loads has not failed.
+            for page in context.pages:
+                for event, listener in self._listeners().items():
+                    page.remove_listener(event, listener)  # type: ignore[arg-type]
+            await context.close()
+        self._contexts.clear()
+
+    def _listeners(self) -> dict[str, Any]:
+        return {
+            "console": self._hear,
+            "pageerror": self._throw,
+            "requestfailed": self._fail,
+            "response": self._answer,
+            "dialog": self._ask,
+        }
+
+    def _watch(self, page: Page) -> None:
+        for event, listener in self._listeners().items():
+            page.on(event, listener)  # type: ignore[call-overload]
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning", "assert"):
+            where = message.location.get("url", "")
+            self._complaints.append(f"console {message.type}: {message.text} ({where})")
+
+    def _throw(self, error: Error) -> None:
+        self._complaints.append(f"exception: {error.message} {error.stack}")
+
+    def _fail(self, request: Request) -> None:
+        # Leaving a page ends what it still asks for.
+        if request.failure != "net::ERR_ABORTED":
+            self._complaints.append(f"failed: {request.method} {request.url} {request.failure}")
+
+    def _answer(self, response: Response) -> None:
+        if response.status >= 400:
+            self._complaints.append(f"status {response.status}: {response.url}")
+
+    async def _ask(self, dialog: Dialog) -> None:
+        self._complaints.append(f"dialog: {dialog.message}")
+        await dialog.dismiss()
+
+
+def _storage(url: str, kept: Mapping[str, object]) -> dict[str, object]:
+    origin = url.split("#")[0].rstrip("/")
+    entries = [
+        {"name": f"towerhall.{name}", "value": json.dumps(value)} for name, value in kept.items()
+    ]
+    return {"cookies": [], "origins": [{"origin": origin, "localStorage": entries}]}

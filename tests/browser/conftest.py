@@ -1,0 +1,65 @@
+"""One browser and one server for each process that runs tests; a profile for each visitor."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from tests.browser.chromium import PATIENCE_MS, MissingBrowserError, Visitors, launched
+from tests.browser.tables import Finished, finish
+from tests.end_to_end.servers import LIMITS, ServerProcess, running
+from towerhall_server.gateway.page import INDEX, find_page
+
+HERE = Path(__file__).parent
+TALKATIVE = LIMITS | {"TOWERHALL_LIMIT_CHAT": "1000/s burst 1000"}
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """The browser lives as long as the session, so all that talks to it runs in one loop."""
+    for item in items:
+        if item.path.is_relative_to(HERE) and item.get_closest_marker("asyncio"):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    try:
+        async with launched() as browser:
+            yield browser
+    except MissingBrowserError as error:
+        pytest.fail(str(error))
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server that nobody harms."""
+    if not (find_page() / INDEX).is_file():
+        pytest.fail("The page is not built: `make web` does it.")
+    with running(tmp_path_factory.mktemp("shared") / "data", limits=TALKATIVE) as process:
+        yield process
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ServerProcess]:
+    """A server of one's own."""
+    with running(tmp_path / "data") as process:
+        yield process
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visitors(chromium: Browser) -> AsyncIterator[Visitors]:
+    """Whoever opens the page. None of them may have anything to complain of in the end."""
+    people = Visitors(chromium)
+    yield people
+    await people.leave()
+    assert people.complaints == []
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def finished(shared: ServerProcess) -> Finished:
+    """A game that was played to its end, with its record. Nobody changes it."""
+    return await finish(shared.url)

@@ -1,0 +1,60 @@
+"""Two people play a whole game through the page, one with the mouse and one with the keyboard."""
+
+import asyncio
+import json
+
+from playwright.async_api import Page, Route, expect
+
+from tests.browser.chromium import Visitors
+from tests.browser.hands import Player, add_bots, at_table
+from tests.end_to_end.servers import ServerProcess
+from towerhall_client.http import Service
+
+
+async def hurry(route: Route) -> None:
+    """The form knows people who want to see bots think; tests do not."""
+    body = route.request.post_data
+    if route.request.method == "POST" and body:
+        await route.continue_(post_data=json.dumps(json.loads(body) | {"bot_delay_ms": 0}))
+    else:
+        await route.continue_()
+
+
+async def scores_on(page: Page) -> dict[int, int]:
+    """The totals of the result, by seat."""
+    rows = await page.locator(".result tbody tr").evaluate_all(
+        """(rows) => rows.map((row) => [
+          Number(row.dataset.seat), row.querySelector("[data-part=total]").textContent])"""
+    )
+    return {seat: int(text.replace("−", "-")) for seat, text in rows}
+
+
+async def test_two_people_play_a_whole_game_beside_bots(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    ada = await visitors.visit(shared.url)
+    await ada.context.route("**/v1/rooms", hurry)
+    await ada.get_by_label("Your name").fill("Ada")
+    await ada.get_by_role("button", name="Create a room").click()
+    await ada.get_by_role("group", name="Seats").locator("label", has_text="4").click()
+    await ada.get_by_role("button", name="Open the room").click()
+    await at_table(ada, status="waiting")
+    await add_bots(ada, "Easy", "Medium")
+
+    ben = await visitors.visit(ada.url)
+    await ben.get_by_label("Your name").fill("Ben")
+    await ben.keyboard.press("Enter")
+    await ben.get_by_role("button", name="Sit here").first.press("Enter")
+    await ben.get_by_role("button", name="I am ready").press("Enter")
+    await ada.get_by_role("button", name="Start the game").click()
+
+    players = Player(ada, "clicks"), Player(ben, "keys")
+    await asyncio.gather(*(player.play() for player in players))
+    assert min(player.moves for player in players) >= 5
+
+    code = ada.url.rpartition("/")[2]
+    record = await Service(shared.url).record(code)
+    scores = dict(enumerate(record["result"]["scores"]))
+    for page in (ada, ben):
+        await expect(page.get_by_role("heading", name="The game is over")).to_be_visible()
+        assert await scores_on(page) == scores

@@ -1,0 +1,176 @@
+"""The replay: at each move it shows what the table showed, and what the record says."""
+
+import random
+from typing import Any
+
+from playwright.async_api import Page, expect
+
+from tests.browser.board import REMEMBER, expected, remembered, shown, views
+from tests.browser.chromium import Visitors
+from tests.browser.hands import Player, at_table
+from tests.browser.tables import Finished, drop_record, set_table
+from tests.end_to_end.games import seated
+from tests.end_to_end.servers import ServerProcess
+from towerhall_client.bot import random_policy
+from towerhall_client.http import Service
+
+
+async def at_move(page: Page, seq: int) -> None:
+    await page.locator(f"[data-replay=ready][data-at='{seq}']").wait_for()
+
+
+async def walk(page: Page, last: int) -> dict[int, dict[str, Any]]:
+    """Through the whole game by the arrow key; what the board shows at each move."""
+    await page.keyboard.press("Home")
+    await at_move(page, 1)
+    boards = {}
+    for seq in range(1, last + 1):
+        await at_move(page, seq)
+        if await page.locator(".five-towers").count():
+            boards[seq] = await shown(page)
+        await page.keyboard.press("ArrowRight")
+    await at_move(page, last)
+    return boards
+
+
+async def test_the_replay_at_each_move_equals_what_the_table_showed(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    service = Service(shared.url)
+    async with seated(service, 2) as (made, tables):
+        watcher = await service.guest("Watcher")
+        url = f"{shared.url}#/r/{made.code}"
+        context = await visitors.context(url, guest=watcher)
+        await context.add_init_script(REMEMBER)
+        page = await context.new_page()
+        await page.goto(url)
+        await at_table(page, status="waiting")
+        # The board is loaded before the first move, so that it shows every one of them.
+        await tables[0].start()
+        await page.locator(".five-towers").wait_for()
+        policy = random_policy(random.Random(7))
+        while tables[0].status != "over":
+            for table in tables:
+                await at_table(page, status=table.status, seq=table.seq)
+                if table.offers:
+                    await table.choose(policy(table.view, table.offers))
+            last = max(table.seq for table in tables)
+            for table in tables:
+                await table.until(lambda table=table, last=last: table.seq >= last)
+        await at_table(page, status="over", seq=tables[0].seq)
+        live = await remembered(page)
+
+    record = await service.record(made.code)
+    truth = {seq: expected(view) for seq, view in views(record["frames"]).items()}
+    last = len(record["frames"])
+    await page.goto(f"{url}?at={last}")
+    await at_move(page, last)
+    replayed = await walk(page, last)
+    assert replayed == {seq: board for seq, board in truth.items() if board is not None}
+    started = min(replayed) + 1
+    assert live.keys() >= set(range(started, last))
+    assert {seq: replayed[seq] for seq in live} == live
+
+
+async def test_keys_and_buttons_move_through_the_game(
+    shared: ServerProcess, visitors: Visitors, finished: Finished
+) -> None:
+    last = len(finished.record["frames"])
+    page = await visitors.visit(f"{shared.url}#/r/{finished.code}?at=12")
+    await at_move(page, 12)
+    for key, seq in (
+        ("ArrowRight", 13),
+        ("ArrowLeft", 12),
+        ("End", last),
+        ("ArrowRight", last),
+        ("Home", 1),
+        ("ArrowLeft", 1),
+    ):
+        await page.keyboard.press(key)
+        await at_move(page, seq)
+        assert page.url.endswith(f"?at={seq}")
+    for name, seq in (("One move on", 2), ("To the end", last), ("One move back", last - 1)):
+        await page.get_by_role("button", name=name).click()
+        await at_move(page, seq)
+    await page.get_by_role("slider").fill("20")
+    await at_move(page, 20)
+
+
+async def test_the_replay_runs_by_itself_and_can_be_stopped(
+    shared: ServerProcess, visitors: Visitors, finished: Finished
+) -> None:
+    page = await visitors.visit(f"{shared.url}#/r/{finished.code}?at=8")
+    await at_move(page, 8)
+    await page.get_by_role("button", name="4×").click()
+    await page.get_by_role("button", name="Play", exact=True).click()
+    await at_move(page, 10)
+    await page.get_by_role("button", name="Pause").click()
+    await expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+async def test_a_link_to_a_move_shows_that_move_to_somebody_else(
+    shared: ServerProcess, visitors: Visitors, finished: Finished
+) -> None:
+    page = await visitors.visit(
+        f"{shared.url}#/r/{finished.code}?at=25", permissions=["clipboard-read", "clipboard-write"]
+    )
+    await at_move(page, 25)
+    await page.keyboard.press("ArrowRight")
+    await at_move(page, 26)
+    await page.get_by_role("button", name="Copy link to this move").click()
+    await page.get_by_role("button", name="Link copied").wait_for()
+    link = await page.evaluate("navigator.clipboard.readText()")
+    other = await visitors.visit(link)
+    await at_move(other, 26)
+    assert await shown(other) == await shown(page)
+
+
+async def test_looking_back_during_a_game_and_returning_to_it(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    table = await set_table(shared.url, moves=4)
+    page = await visitors.visit(f"{shared.url}#/r/{table.room.code}", guest=table.guest)
+    seq = await at_table(page)
+    before = await shown(page)
+    await page.keyboard.press("m")
+    await page.get_by_role("link", name="Look back").click()
+    await at_move(page, seq)
+    assert await shown(page) == before
+    await page.keyboard.press("Home")
+    await at_move(page, 1)
+    await page.get_by_role("button", name="Back to the game").click()
+    await at_table(page, seq=seq)
+    await Player(page).move()
+
+
+async def test_a_record_file_that_is_dropped_is_watched_without_a_server(
+    shared: ServerProcess, visitors: Visitors, finished: Finished
+) -> None:
+    page = await visitors.visit(shared.url)
+    await page.get_by_role("link", name="Watch a record").click()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    await drop_record(page, finished.record)
+    await at_move(page, 1)
+    truth = views(finished.record["frames"])
+    for key, seq in (("End", len(truth)), ("ArrowLeft", len(truth) - 1)):
+        await page.keyboard.press(key)
+        await at_move(page, seq)
+        assert await shown(page) == expected(truth[seq])
+    assert [url for url in asked if "/v1/" in url] == []
+
+
+async def test_a_file_that_is_no_record_is_refused(
+    shared: ServerProcess, visitors: Visitors, finished: Finished
+) -> None:
+    page = await visitors.visit(f"{shared.url}#/record")
+    for wrong in ("{}", "no record", '{"format": 99}', "[]"):
+        await page.locator("input[type=file]").set_input_files(
+            {"name": "record.json", "mimeType": "application/json", "buffer": wrong.encode()}
+        )
+        await expect(page.get_by_role("alert")).to_have_text(
+            "This file is not the record of a game."
+        )
+    await drop_record(page, finished.record)
+    await at_move(page, 1)
+    await expect(page.get_by_role("alert")).to_have_count(0)

@@ -1,0 +1,174 @@
+"""A phone, 360 pixels wide: everything fits, every target is large enough for a finger."""
+
+import json
+from typing import Any, Final
+
+from playwright.async_api import Page, Route
+
+from tests.browser.chromium import PHONE, Visitors
+from tests.browser.hands import Player, add_bots, at_table
+from tests.browser.tables import Finished, is_building, set_table
+from tests.end_to_end.servers import ServerProcess
+
+FINGER: Final = 44
+
+TOO_SMALL: Final = """
+(size) => {
+  const half = size / 2 - 1;
+  const targets = "button, a[href], summary, select, input:not(.unseen), textarea, label:has(input.unseen), [role=tab], [role=slider]";
+  const open = document.querySelector("dialog[open]") ?? document;
+  const small = [];
+  for (const element of open.querySelectorAll(targets)) {
+    if (!element.checkVisibility({ visibilityProperty: true }) || element.closest(".unseen, .skip") || element.type === "file") continue;
+    // It says only why it cannot be torn down.
+    if (element.matches("[data-stop^=tower][aria-disabled=true]")) continue;
+    element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const [x, y] = [left + width / 2, top + height / 2];
+    const under = (dx, dy) => document.elementFromPoint(x + dx, y + dy);
+    const missed = [[-half, 0], [half, 0], [0, -half], [0, half]]
+      .map(([dx, dy]) => [under(dx, dy), dx, dy])
+      .find(([hit]) => !element.contains(hit) && !hit?.matches("label:has(.unseen)"));
+    if (missed) {
+      const [hit, dx, dy] = missed;
+      const told = `${width.toFixed()}x${height.toFixed()} ${element.outerHTML.slice(0, 160)}`;
+      small.push(`${told} at ${dx} ${dy} is ${hit?.outerHTML.slice(0, 80)}`);
+    }
+  }
+  return small;
+}
+"""
+"""Where a finger that is put on the middle of a target would touch something else as well."""
+
+TOO_WIDE: Final = """
+() => {
+  const width = document.documentElement.clientWidth;
+  const isScrolled = (element) => {
+    for (let up = element.parentElement; up; up = up.parentElement)
+      if (["auto", "scroll", "hidden", "clip"].includes(getComputedStyle(up).overflowX)) return true;
+    return false;
+  };
+  const wide = [...document.body.querySelectorAll("*")].filter((element) => {
+    const { left, right, width: own } = element.getBoundingClientRect();
+    return own > 0 && (left < -1 || right > width + 1) && !isScrolled(element) && element.checkVisibility() && !element.closest(".unseen, .skip");
+  });
+  const found = wide.map((element) => element.outerHTML.slice(0, 160));
+  if (document.documentElement.scrollWidth > width) found.push(`page: ${document.documentElement.scrollWidth}`);
+  return found;
+}
+"""
+
+
+async def misfits(page: Page) -> dict[str, list[str]]:
+    """What does not suit the screen or the finger."""
+    found = {
+        "wide": await page.evaluate(TOO_WIDE),
+        "small": await page.evaluate(TOO_SMALL, FINGER),
+    }
+    return {name: elements for name, elements in found.items() if elements}
+
+
+async def test_create_and_play_by_taps(shared: ServerProcess, visitors: Visitors) -> None:
+    page = await visitors.visit(shared.url, phone=True)
+    asked: list[Any] = []
+
+    async def hurry(route: Route) -> None:
+        body = route.request.post_data
+        if not body:
+            return await route.continue_()
+        asked.append(json.loads(body))
+        await route.continue_(post_data=json.dumps(asked[0] | {"bot_delay_ms": 0}))
+
+    await page.context.route("**/v1/rooms", hurry)
+    wrong = {}
+
+    async def look(screen: str) -> None:
+        if found := await misfits(page):
+            wrong[screen] = found
+
+    assert await page.evaluate("[innerWidth, innerHeight]") == list(PHONE.values())
+    await page.locator("[data-lobby=up]").wait_for()
+    await look("lobby")
+    await page.get_by_role("button", name="Create a room").tap()
+    await page.locator("dialog select").wait_for()
+    await page.locator("dialog summary").tap()
+    await look("new room")
+    await page.get_by_role("group", name="Seats").locator("label", has_text="3").tap()
+    await page.get_by_role("button", name="Open the room").tap()
+    await at_table(page, status="waiting")
+    await page.get_by_role("button", name="Stand up").wait_for()
+    await look("waiting")
+    await add_bots(page, "Easy", "Easy", taps=True)
+    await page.get_by_role("button", name="Start the game").tap()
+    player = Player(page, "taps")
+    kinds = set()
+    while kinds < {"call", "build"} or player.moves < 6:
+        found = await player.decision()
+        if found["what"] not in kinds:
+            await look(f"table, {found['what']}")
+        kinds.add(found["what"])
+        assert await player.move()
+    assert wrong == {}
+
+
+async def test_other_screens_fit_a_phone(
+    shared: ServerProcess, visitors: Visitors, finished: Finished
+) -> None:
+    table = await set_table(
+        shared.url, moves=12, until=is_building, bots=("easy", "hard", "medium", "easy")
+    )
+    page = await visitors.visit(
+        f"{shared.url}#/r/{table.room.code}", guest=table.guest, phone=True
+    )
+    await at_table(page)
+    wrong = {}
+
+    async def look(screen: str) -> None:
+        if found := await misfits(page):
+            wrong[screen] = found
+
+    await page.locator("[data-fit=now]").first.tap()
+    await look("five players, building")
+    await page.keyboard.press("m")
+    await page.locator("dialog[open]").wait_for()
+    await look("menu")
+    await page.get_by_role("button", name="Invite people").tap()
+    await look("invitation")
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Chat").tap()
+    await page.locator("dialog[open] form").wait_for()
+    await look("chat")
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Settings").tap()
+    await page.locator("dialog[open]").wait_for()
+    await look("settings")
+    await page.keyboard.press("Escape")
+    for hash_, ready in (
+        (f"#/r/{finished.code}", ".result table"),
+        (f"#/r/{finished.code}?at=40", "[data-replay=ready] .five-towers"),
+        ("#/rules/five_towers", "article h2"),
+        ("#/record", "input[type=file]"),
+    ):
+        await page.evaluate("(hash) => { location.hash = hash }", hash_)
+        await page.locator(ready).first.wait_for(state="attached")
+        await look(hash_)
+    assert wrong == {}
+
+
+async def test_what_is_too_wide_or_too_small_is_seen(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    """Otherwise the tests above would say nothing."""
+    page = await visitors.visit(shared.url, phone=True)
+    await page.evaluate(
+        """() => {
+          const wide = document.createElement("div");
+          wide.style.width = "400px"; wide.style.height = "1px";
+          const small = document.createElement("button");
+          small.style.width = "30px"; small.style.height = "60px";
+          document.querySelector("#content").prepend(wide, small);
+        }"""
+    )
+    found = await misfits(page)
+    assert len(found["wide"]) >= 1
+    assert any("30x60" in each for each in found["small"])
