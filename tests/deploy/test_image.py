@@ -20,6 +20,7 @@ from tests.end_to_end.topology import TOKEN_KEYS, free_port, store
 from tests.test_project import PACKAGES
 
 SOON_SECONDS = 15.0
+pytestmark = pytest.mark.timeout(180)  # the first of these installs everything that is in an image
 
 
 @pytest.fixture(scope="module")
