@@ -12,6 +12,9 @@ export CHROMIUM
 # Runs a command as root: directly, or by sudo for everybody else.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
+# Tests start hundreds of processes: none of them shall compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup web run bots check format test faults mutants redis-server caddy openssl chromium screenshots vectors golden bench constraints clean

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.__main__ import PARTS
+from tests.faults.__main__ import MOST_SECONDS, PARTS
 
 SEEDS = ("1", "2", "3")
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -22,6 +22,7 @@ def faults(*arguments: str, target: Path | None = None) -> subprocess.CompletedP
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.timeout(len(SEEDS) * (MOST_SECONDS[0] + 5))
 @pytest.mark.parametrize("part", PARTS)
 def test_a_short_run_is_clean(part: str, tmp_path: Path) -> None:
     target = tmp_path / "faults.json"
