@@ -147,8 +147,8 @@ export default {
   // room before the start
   "room.bot": "Bot",
   "room.bot.name": "Bot {number}",
-  "room.bot.add": "Bot dazusetzen",
-  "room.bot.add.level": "Bot dazusetzen: {level}",
+  "room.bot.add": "Bot dazu",
+  "room.bot.add.level": "Bot dazu: {level}",
   "room.bot.remove": "Bot entfernen",
   "room.free": "Freier Platz",
   "room.host": "Gastgeber",

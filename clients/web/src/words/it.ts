@@ -130,7 +130,7 @@ export default {
   "time.hours": { one: "{n} ora", other: "{n} ore" },
   "time.left": "Tempo rimasto: {time}",
   "time.minutes": { one: "{n} minuto", other: "{n} minuti" },
-  "time.none": "Senza tempo",
+  "time.none": "Senza limite",
   "time.seconds": { one: "{n} secondo", other: "{n} secondi" },
 
   // bots
@@ -147,8 +147,8 @@ export default {
   // room before the start
   "room.bot": "Bot",
   "room.bot.name": "Bot {number}",
-  "room.bot.add": "Aggiungi un bot",
-  "room.bot.add.level": "Aggiungi un bot: {level}",
+  "room.bot.add": "Metti un bot",
+  "room.bot.add.level": "Metti un bot: {level}",
   "room.bot.remove": "Togli il bot",
   "room.free": "Posto libero",
   "room.host": "Host",

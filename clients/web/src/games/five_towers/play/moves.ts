@@ -23,8 +23,8 @@ export const inDisplay = (card: string) => `display ${card}`;
 export const inTower = (seat: number, kind: Kind, height: number) => `tower ${seat} ${kind} ${height}`;
 export const tornDown = (seat: number) => `torn ${seat}`;
 
-const EACH = 70;
-const PAUSE = 220;
+const EACH = 55;
+const PAUSE = 140;
 
 /** `heights` tells how high a seat's tower was before the frame. */
 export function movesOf(facts: readonly Fact[], heights: (seat: number, kind: Kind) => number): Move[] {

@@ -4,7 +4,7 @@
  */
 import { PILE, type Move } from "../play/moves";
 
-const FLIGHT_MS = 420;
+const FLIGHT_MS = 400;
 const EASE = "cubic-bezier(.25,.8,.3,1)";
 
 interface Start {
