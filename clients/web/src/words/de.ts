@@ -286,7 +286,7 @@ export default {
   "session.renewed": "Dein Ausweis war abgelaufen. Du bist jetzt als neuer Gast hier, {name}.",
 
   // log of the room
-  "log.bot_sat": "Ein Bot ({level}) nimmt Platz {number}.",
+  "log.bot_sat": "Ein Bot ({level}) setzt sich auf Platz {number}.",
   "log.bot_stood_in": "Ein Bot ({level}) spielt für {name}.",
   "log.deal_cancelled": "Das Mischen wurde abgebrochen, es fehlte eine Antwort von: {names}.",
   "log.end_unwanted": "{name} möchte doch weiterspielen.",

@@ -162,7 +162,7 @@ export default {
   "room.quick.waits": "La partida empieza sola cuando todo el mundo esté aquí y listo.",
   "room.ready": "Listo",
   "room.ready.button": "¡Listo!",
-  "room.ready.undo": "Mejor espera",
+  "room.ready.undo": "Mejor esperar",
   "room.reserved": "Reservado",
   "room.rules": "Reglas",
   "room.sealed": "Barajando: cada cual añade un secreto al mazo…",

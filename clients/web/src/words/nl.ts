@@ -286,7 +286,7 @@ export default {
   "session.renewed": "Je pas was verlopen. Je bent hier nu als nieuwe gast, {name}.",
 
   // log of the room
-  "log.bot_sat": "Een bot ({level}) neemt plaats {number}.",
+  "log.bot_sat": "Een bot ({level}) gaat op plaats {number} zitten.",
   "log.bot_stood_in": "Een bot ({level}) speelt voor {name}.",
   "log.deal_cancelled": "Het schudden is afgebroken, er kwam geen antwoord van: {names}.",
   "log.end_unwanted": "{name} wil toch liever doorspelen.",

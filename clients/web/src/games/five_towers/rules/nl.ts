@@ -54,7 +54,7 @@ export default [
     title: "Einde en punten",
     paragraphs: [
       "Wat niemand nam, wordt afgelegd. Is de stapel op, dan worden de afgelegde kaarten één keer geschud en opnieuw gespeeld. Zijn die ook op, dan eindigt het spel na die ronde.",
-      "Elke kaart in een toren is 1 punt. In torens met een spits is elke kaart 1 punt meer. In je hoogste toren is elke kaart 1 punt meer. Trek daar vanaf wat je gesloopte kaarten kosten. Het hoogste totaal wint; bij gelijke stand deel je de winst.",
+      "Elke kaart in een toren is 1 punt. In torens met een spits is elke kaart 1 punt meer. In je hoogste toren is elke kaart 1 punt meer. Trek daarvan af wat je gesloopte kaarten kosten. Het hoogste totaal wint; bij gelijke stand deel je de winst.",
     ],
     figure: "scoring",
   },
