@@ -19,8 +19,10 @@ DECISION: Final = """
   if (root.status !== "playing" || root.state !== "up") return null;
   const all = (selector) => [...document.querySelectorAll(`.five-towers ${selector}`)];
   const can = (button) => button.getAttribute("aria-disabled") !== "true";
-  const bids = all("[data-bid]:not(:disabled)").filter(can).map((button) => Number(button.dataset.bid));
-  const pass = all("[data-pass]:not(:disabled)").some(can);
+  // Something is under way.
+  if (all("[aria-busy=true], [data-build][aria-disabled=true]").length) return null;
+  const bids = all("[data-bid]").filter(can).map((button) => Number(button.dataset.bid));
+  const pass = all("[data-pass]").some(can);
   if (bids.length || pass) return { what: "call", seq, bids, pass };
   const build = all("[data-build]")[0];
   if (!build) return null;

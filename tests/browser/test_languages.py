@@ -17,8 +17,8 @@ SAID: Final = """
   const said = new Set();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
-    // Languages are called by their own names, and so are the parts of a record.
-    if (!walker.currentNode.parentElement.closest("[lang]:not(html), noscript, [data-check] dl")) said.add(walker.currentNode.data.trim());
+    // Languages are called by their own names, and so are keys and the parts of a record.
+    if (!walker.currentNode.parentElement.closest("[lang]:not(html), noscript, kbd, [data-check] dl")) said.add(walker.currentNode.data.trim());
   }
   for (const name of ["aria-label", "title", "placeholder", "aria-valuetext"])
     for (const element of document.querySelectorAll(`[${name}]`)) said.add(element.getAttribute(name).trim());
