@@ -24,6 +24,9 @@ FOLDERS = re.compile(r"(?<![\w.$/-])/(source|wheels|app|data)\b")
 """All that the Dockerfile puts at the root of a container."""
 
 
+MODULES = "clients/node_modules"
+
+
 class Stage(msgspec.Struct, frozen=True):
     base: str
     name: str
@@ -113,6 +116,8 @@ def build(root: Path) -> None:
     variables = os.environ | {"PATH": path} | environment_of(stage, root, path)
     # What this machine has downloaded once need not be downloaded again.
     variables.pop("PIP_NO_CACHE_DIR", None)
+    if (ROOT / MODULES).is_dir():
+        shutil.copytree(ROOT / MODULES, work / MODULES, symlinks=True)
     for command in stage.all("RUN"):
         here = FOLDERS.sub(rf"{root}/\1", command)
         subprocess.run(["sh", "-euc", here], cwd=work, env=variables, check=True)

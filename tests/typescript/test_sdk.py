@@ -24,19 +24,6 @@ UPGRADED = b"HTTP/1.1 101 "
 UPGRADING = b"GET /v1/rooms/"
 
 
-def test_its_types_are_right() -> None:
-    command, environment = npm()
-    done = subprocess.run(
-        [*command, "run", "--silent", "check"],
-        cwd=SDK,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_its_own_tests_pass(tmp_path: Path) -> None:
     for number, story in enumerate((*STORIES, SMALL)):
         (tmp_path / f"{number}.record.json").write_bytes(record_of_story(story))
