@@ -1,4 +1,4 @@
-"""Names and chat that try to be more than text. They are shown as text, everywhere, and nothing happens."""
+"""Names and chat that try to be more than text: they are shown as text, and nothing happens."""
 
 import asyncio
 from copy import deepcopy
@@ -45,7 +45,7 @@ TEXTS: Final = (
     "<template shadowrootmode=open><img src onerror=hit()></template>",
     "</p></div><img src onerror=hit()>",
     "--><img src onerror=hit()><!--",
-    "\"><img src onerror=hit()>",
+    '"><img src onerror=hit()>',
     "'-hit()-'",
     "`${hit()}`",
     "{hit()} {{constructor.constructor('hit()')()}} {@html '<img src onerror=hit()>'}",
@@ -74,7 +74,9 @@ class Alarm:
 
 
 async def texts_in(page: Page, selector: str) -> list[str]:
-    return await page.locator(selector).evaluate_all("(found) => found.map((e) => e.textContent)")
+    elements = page.locator(selector)
+    found: list[str] = await elements.evaluate_all("(all) => all.map((each) => each.textContent)")
+    return found
 
 
 async def say(table: Table, text: str) -> None:

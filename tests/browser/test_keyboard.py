@@ -17,7 +17,8 @@ FOCUSED: Final = """
   const seen = element.closest("label") ?? element;
   const ring = [element, seen].map((each) => getComputedStyle(each))
     .some((style) => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2);
-  const names = [element.getAttribute("aria-label"), element.labels?.[0]?.textContent, element.textContent];
+  const label = element.labels?.[0]?.textContent;
+  const names = [element.getAttribute("aria-label"), label, element.textContent];
   return { name: (names.find((name) => name?.trim()) ?? "").trim(), tag: element.tagName, ring };
 }
 """

@@ -1,4 +1,4 @@
-"""The table beyond clicks and keys: one click into a game, explanations, undoing, dragging, motion."""
+"""The table in detail: one click into a game, explanations, undoing, dragging, motion."""
 
 import asyncio
 import re
@@ -66,11 +66,13 @@ async def test_an_impossible_bid_says_why(shared: ServerProcess, visitors: Visit
     table = await set_table(
         shared.url,
         moves=2,
-        until=lambda table: is_bidding(table)
-        and not any(
-            dict(command).get("number") == 5
-            for offer in table.offers
-            for command in offer.commands()
+        until=lambda table: (
+            is_bidding(table)
+            and not any(
+                dict(command).get("number") == 5
+                for offer in table.offers
+                for command in offer.commands()
+            )
         ),
     )
     page = await visitors.visit(f"{shared.url}#/r/{table.room.code}", guest=table.guest)
@@ -130,7 +132,9 @@ async def drag(page: Page, card: Locator, onto: Locator) -> None:
     for part in (0.3, 0.7, 1.0):
         await page.mouse.move(
             start["x"] + start["width"] / 2 + part * (end["x"] - start["x"]),
-            start["y"] + start["height"] / 2 + part * (end["y"] + end["height"] / 2 - start["y"] - start["height"] / 2),
+            start["y"]
+            + start["height"] / 2
+            + part * (end["y"] + end["height"] / 2 - start["y"] - start["height"] / 2),
         )
     await page.mouse.up()
 
@@ -157,8 +161,11 @@ async def flights(page: Page) -> int:
     await page.evaluate(
         """() => {
           window.flights = 0;
-          new MutationObserver((news) => { window.flights += news.flatMap((each) => [...each.addedNodes]).length; })
-            .observe(document.querySelector(".five-towers .layer"), { childList: true });
+          const count = (news) => {
+            for (const { addedNodes } of news) window.flights += addedNodes.length;
+          };
+          const layer = document.querySelector(".five-towers .layer");
+          new MutationObserver(count).observe(layer, { childList: true });
         }"""
     )
     player = Player(page)
@@ -179,7 +186,8 @@ async def test_cards_fly_unless_somebody_wants_less_motion(
     await page.emulate_media(reduced_motion="reduce")
     assert await flights(page) == 0
     moving = await page.evaluate(
-        "document.getAnimations().filter(({ effect }) => effect.getComputedTiming().duration > 1).length"
+        """document.getAnimations()
+          .filter(({ effect }) => effect.getComputedTiming().duration > 1).length"""
     )
     assert moving == 0
     await page.emulate_media(reduced_motion="no-preference")
