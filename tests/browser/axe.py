@@ -29,7 +29,9 @@ async def violations(page: Page) -> list[str]:
     if not await page.evaluate("'axe' in window"):
         await page.evaluate(source())
     await page.evaluate(SETTLED)
-    return await page.evaluate(
+    found: list[str] = await page.evaluate(
         """async () => (await axe.run({ resultTypes: ["violations"] })).violations.flatMap(
-          ({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary}`))"""
+          ({ id, nodes }) => nodes.map(
+            ({ target, failureSummary }) => `${id}: ${target.join(" ")} ${failureSummary}`))"""
     )
+    return found

@@ -67,7 +67,7 @@ async def remembered(page: Page) -> dict[int, dict[str, Any]]:
 def views(frames: Iterable[Sequence[Any]]) -> dict[int, Document]:
     """The view at each seq, by the frames of a record."""
     view: Document = {}
-    found = {}
+    found: dict[int, Document] = {}
     for _, seq, _, _, _, patch in frames:
         view = apply(view, patch)
         found[seq] = view

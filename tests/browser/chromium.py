@@ -108,7 +108,7 @@ class Visitors:
             kept["guest"] = {"token": guest.token, "id": guest.id, "name": guest.name}
         if settings is not None:
             kept["settings"] = dict(settings)
-        options = {
+        wanted: dict[str, Any] = {
             "locale": "en-GB",
             "viewport": PHONE if phone else WIDE,
             "has_touch": phone,
@@ -116,7 +116,7 @@ class Visitors:
             "reduced_motion": "no-preference" if motion else "reduce",
             "storage_state": _storage(url, kept),
         } | options
-        context = await self._browser.new_context(**options)
+        context = await self._browser.new_context(**wanted)
         context.set_default_timeout(PATIENCE_MS)
         self._contexts.append(context)
         context.on("page", self._watch)
@@ -136,7 +136,7 @@ class Visitors:
             # A browser that leaves while something loads has not failed.
             for page in context.pages:
                 for event, listener in self._listeners().items():
-                    page.remove_listener(event, listener)  # type: ignore[arg-type]
+                    page.remove_listener(event, listener)
             await context.close()
         self._contexts.clear()
 

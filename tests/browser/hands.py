@@ -1,4 +1,4 @@
-"""Somebody at the table of Five Towers, who plays with what the page shows: by clicks, taps or keys.
+"""Somebody who plays Five Towers with what the page shows: by clicks, taps or keys.
 
 What may be done is read from the page alone: numbers that are not greyed out, cards that are lit,
 tops that may be torn down. So whoever plays a game to its end has seen that the page is enough.
@@ -162,13 +162,13 @@ class Player:
         return found
 
 
-
 async def at_table(page: Page, *, status: str = "playing", state: str = "up", seq: int = 0) -> int:
     """Wait until the page is that far; the seq that it shows."""
     handle = await page.wait_for_function(
         """([status, state, seq]) => {
           const root = document.documentElement.dataset;
-          return root.status === status && root.state === state && Number(root.seq) >= seq && root.seq;
+          const isThere = root.status === status && root.state === state;
+          return isThere && Number(root.seq) >= seq && root.seq;
         }""",
         arg=[status, state, seq],
     )

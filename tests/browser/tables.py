@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from playwright.async_api import Page
+from playwright.async_api import Page, Route
 
 from tests.end_to_end.games import QUICK, play_out, seated
 from towerhall_client.bot import Policy, random_policy
@@ -117,3 +117,12 @@ async def drop_record(page: Page, record: Mapping[str, object]) -> None:
     await page.get_by_role("region", name="Watch a recorded game").dispatch_event(
         "drop", {"dataTransfer": carried}
     )
+
+
+async def hurry(route: Route) -> None:
+    """The form knows people who want to see bots think; tests do not."""
+    body = route.request.post_data
+    if route.request.method == "POST" and body:
+        await route.continue_(post_data=json.dumps(json.loads(body) | {"bot_delay_ms": 0}))
+    else:
+        await route.continue_()

@@ -153,7 +153,7 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 async def found_on(page: Page) -> dict[str, list[str]]:
-    found = {}
+    found: dict[str, list[str]] = {}
     for theme in THEMES:
         await page.emulate_media(color_scheme=theme)
         await page.locator(f":root[data-theme={theme}]").wait_for()

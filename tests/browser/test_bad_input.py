@@ -57,9 +57,7 @@ async def test_a_code_that_is_none_is_told_beside_the_field(
     page = await visitors.visit(shared.url)
     await page.get_by_label("Code or link").fill("no such thing")
     await page.get_by_role("button", name="Enter", exact=True).first.click()
-    await expect(page.get_by_role("alert")).to_have_text(
-        "A room has six letters, such as QJXKZB."
-    )
+    await expect(page.get_by_role("alert")).to_have_text("A room has six letters, such as QJXKZB.")
     room = await room_of(shared.url, await Service(shared.url).guest("Host"))
     await page.get_by_label("Code or link").fill(f"{shared.url}#/r/{room.code}")
     await page.keyboard.press("Enter")
@@ -101,6 +99,7 @@ async def test_a_seat_that_somebody_took_first(shared: ServerProcess, visitors: 
             server = line.connect_to_server()
 
             async def send(message: str | bytes) -> None:
+                assert isinstance(message, bytes)
                 said = [part for part in msgpack.unpackb(message) if isinstance(part, dict)]
                 if any(part.get("command") == "sit" and part.get("seat") == 0 for part in said):
                     await table.sit(0)
@@ -172,6 +171,7 @@ async def test_a_page_that_is_too_old_for_the_server(
         server = line.connect_to_server()
 
         def send(message: str | bytes) -> None:
+            assert isinstance(message, bytes)
             said = msgpack.unpackb(message)
             if said[0] == "hello" and is_old:
                 said[1]["level"] = 0

@@ -1,23 +1,14 @@
 """Two people play a whole game through the page, one with the mouse and one with the keyboard."""
 
 import asyncio
-import json
 
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Page, expect
 
 from tests.browser.chromium import Visitors
 from tests.browser.hands import Player, add_bots, at_table
+from tests.browser.tables import hurry
 from tests.end_to_end.servers import ServerProcess
 from towerhall_client.http import Service
-
-
-async def hurry(route: Route) -> None:
-    """The form knows people who want to see bots think; tests do not."""
-    body = route.request.post_data
-    if route.request.method == "POST" and body:
-        await route.continue_(post_data=json.dumps(json.loads(body) | {"bot_delay_ms": 0}))
-    else:
-        await route.continue_()
 
 
 async def scores_on(page: Page) -> dict[int, int]:

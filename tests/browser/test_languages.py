@@ -16,12 +16,15 @@ SAID: Final = """
 () => {
   const said = new Set();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  // Languages are called by their own names, and so are keys and the parts of a record.
+  const own = "[lang]:not(html), noscript, kbd, [data-check] dl";
   while (walker.nextNode()) {
-    // Languages are called by their own names, and so are keys and the parts of a record.
-    if (!walker.currentNode.parentElement.closest("[lang]:not(html), noscript, kbd, [data-check] dl")) said.add(walker.currentNode.data.trim());
+    const { data, parentElement } = walker.currentNode;
+    if (!parentElement.closest(own)) said.add(data.trim());
   }
   for (const name of ["aria-label", "title", "placeholder", "aria-valuetext"])
-    for (const element of document.querySelectorAll(`[${name}]`)) said.add(element.getAttribute(name).trim());
+    for (const element of document.querySelectorAll(`[${name}]`))
+      said.add(element.getAttribute(name).trim());
   said.add(document.title);
   said.delete("");
   return [...said];
@@ -112,9 +115,7 @@ async def test_a_language_is_chosen_at_once_and_remembered(
     await page.get_by_role("button", name="Settings").click()
     await page.get_by_role("button", name="Български").click()
     await expect(page.locator("html")).to_have_attribute("lang", "bg")
-    await expect(page.locator("dialog h2")).to_have_text(
-        catalogue("bg")["settings.title"][0]
-    )
+    await expect(page.locator("dialog h2")).to_have_text(catalogue("bg")["settings.title"][0])
     await page.reload()
     await page.get_by_role("heading", name=catalogue("bg")["home.title"][0]).wait_for()
 

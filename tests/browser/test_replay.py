@@ -1,6 +1,7 @@
 """The replay: at each move it shows what the table showed, and what the record says."""
 
 import random
+from functools import partial
 from typing import Any
 
 from playwright.async_api import Page, expect
@@ -12,6 +13,7 @@ from tests.browser.tables import Finished, drop_record, set_table
 from tests.end_to_end.games import seated
 from tests.end_to_end.servers import ServerProcess
 from towerhall_client.bot import random_policy
+from towerhall_client.connection import Table
 from towerhall_client.http import Service
 
 
@@ -31,6 +33,10 @@ async def walk(page: Page, last: int) -> dict[int, dict[str, Any]]:
         await page.keyboard.press("ArrowRight")
     await at_move(page, last)
     return boards
+
+
+def has_seen(table: Table, seq: int) -> bool:
+    return table.seq >= seq
 
 
 async def test_the_replay_at_each_move_equals_what_the_table_showed(
@@ -56,7 +62,7 @@ async def test_the_replay_at_each_move_equals_what_the_table_showed(
                     await table.choose(policy(table.view, table.offers))
             last = max(table.seq for table in tables)
             for table in tables:
-                await table.until(lambda table=table, last=last: table.seq >= last)
+                await table.until(partial(has_seen, table, last))
         await at_table(page, status="over", seq=tables[0].seq)
         live = await remembered(page)
 

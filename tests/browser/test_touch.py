@@ -1,13 +1,12 @@
 """A phone, 360 pixels wide: everything fits, every target is large enough for a finger."""
 
-import json
-from typing import Any, Final
+from typing import Final
 
-from playwright.async_api import Page, Route
+from playwright.async_api import Page
 
 from tests.browser.chromium import PHONE, Visitors
 from tests.browser.hands import Player, add_bots, at_table
-from tests.browser.tables import Finished, is_building, set_table
+from tests.browser.tables import Finished, hurry, is_building, set_table
 from tests.end_to_end.servers import ServerProcess
 
 FINGER: Final = 44
@@ -15,11 +14,13 @@ FINGER: Final = 44
 TOO_SMALL: Final = """
 (size) => {
   const half = size / 2 - 1;
-  const targets = "button, a[href], summary, select, input:not(.unseen), textarea, label:has(input.unseen), [role=tab], [role=slider]";
+  const targets = "button, a[href], summary, select, textarea, [role=tab], [role=slider]"
+    + ", input:not(.unseen, [type=file]), label:has(input.unseen)";
   const open = document.querySelector("dialog[open]") ?? document;
   const small = [];
   for (const element of open.querySelectorAll(targets)) {
-    if (!element.checkVisibility({ visibilityProperty: true }) || element.closest(".unseen, .skip") || element.type === "file") continue;
+    if (!element.checkVisibility({ visibilityProperty: true })) continue;
+    if (element.closest(".unseen, .skip")) continue;
     // It says only why it cannot be torn down.
     if (element.matches("[data-stop^=tower][aria-disabled=true]")) continue;
     element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
@@ -45,15 +46,17 @@ TOO_WIDE: Final = """
   const width = document.documentElement.clientWidth;
   const isScrolled = (element) => {
     for (let up = element.parentElement; up; up = up.parentElement)
-      if (["auto", "scroll", "hidden", "clip"].includes(getComputedStyle(up).overflowX)) return true;
+      if (getComputedStyle(up).overflowX !== "visible") return true;
     return false;
   };
   const wide = [...document.body.querySelectorAll("*")].filter((element) => {
     const { left, right, width: own } = element.getBoundingClientRect();
-    return own > 0 && (left < -1 || right > width + 1) && !isScrolled(element) && element.checkVisibility() && !element.closest(".unseen, .skip");
+    if (own === 0 || (left >= -1 && right <= width + 1)) return false;
+    return element.checkVisibility() && !element.closest(".unseen, .skip") && !isScrolled(element);
   });
   const found = wide.map((element) => element.outerHTML.slice(0, 160));
-  if (document.documentElement.scrollWidth > width) found.push(`page: ${document.documentElement.scrollWidth}`);
+  const whole = document.documentElement.scrollWidth;
+  if (whole > width) found.push(`page: ${whole}`);
   return found;
 }
 """
@@ -70,15 +73,6 @@ async def misfits(page: Page) -> dict[str, list[str]]:
 
 async def test_create_and_play_by_taps(shared: ServerProcess, visitors: Visitors) -> None:
     page = await visitors.visit(shared.url, phone=True)
-    asked: list[Any] = []
-
-    async def hurry(route: Route) -> None:
-        body = route.request.post_data
-        if not body:
-            return await route.continue_()
-        asked.append(json.loads(body))
-        await route.continue_(post_data=json.dumps(asked[0] | {"bot_delay_ms": 0}))
-
     await page.context.route("**/v1/rooms", hurry)
     wrong = {}
 
@@ -101,7 +95,7 @@ async def test_create_and_play_by_taps(shared: ServerProcess, visitors: Visitors
     await add_bots(page, "Easy", "Easy", taps=True)
     await page.get_by_role("button", name="Start the game").tap()
     player = Player(page, "taps")
-    kinds = set()
+    kinds = set[str]()
     while kinds < {"call", "build"} or player.moves < 6:
         found = await player.decision()
         if found["what"] not in kinds:
@@ -117,9 +111,7 @@ async def test_other_screens_fit_a_phone(
     table = await set_table(
         shared.url, moves=12, until=is_building, bots=("easy", "hard", "medium", "easy")
     )
-    page = await visitors.visit(
-        f"{shared.url}#/r/{table.room.code}", guest=table.guest, phone=True
-    )
+    page = await visitors.visit(f"{shared.url}#/r/{table.room.code}", guest=table.guest, phone=True)
     await at_table(page)
     wrong = {}
 
