@@ -121,6 +121,9 @@ class HostlessMachine(RuleBasedStateMachine):
         for _ in range(40):
             match pure.room.table.status:
                 case "waiting":
+                    # Whoever took a free seat and not the own one makes room for others.
+                    for person in PEOPLE:
+                        do(pure, person, "stand")
                     for person in PEOPLE:
                         do(pure, person, "sit")
                     for person in PEOPLE:

@@ -33,12 +33,13 @@ from tests.room.pure_rooms import (
 )
 from towerhall_server.game import LEVELS, Rejected
 from towerhall_server.room import core
+from towerhall_server.room.commits import Cause
 from towerhall_server.room.core import ROOM_COMMANDS
 from towerhall_server.room.record import make_record
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Status
+from towerhall_server.room.table import Holder, Status
 from towerhall_server.room.verify import verify
 from towerhall_server.room.view import view, view_class
 
@@ -72,6 +73,16 @@ def seats_are_in_order(room: Room) -> None:
         assert holder is None or bool(holder.identity) != bool(holder.level)
         kept_for = table.reserved[seat] if table.reserved else ""
         assert not kept_for or not holder or holder.is_bot or holder.identity == kept_for
+
+
+def nobody_gets_a_second_seat(room: Room) -> None:
+    """Whoever has a seat and asks for another one, at any moment."""
+    for seat, holder in enumerate(room.table.seats):
+        if holder and holder.identity:
+            person = Person(holder.identity, holder.name)
+            cause = Cause(seat, holder.identity, "another origin", 1)
+            answer = core.step(room, person, cause, {"command": "sit"}, "")
+            assert answer == Rejected("already_seated", "P-56", {"seat": seat})
 
 
 def there_is_a_way_on(room: Room) -> None:
@@ -146,7 +157,7 @@ class TableMachine(RuleBasedStateMachine):
         seconds=st.sampled_from((0, 20, 3600)),
         quick=st.booleans(),
         kept_for=st.one_of(st.none(), people),
-        begun=st.sampled_from(("empty", "seated", "seated", "playing")),
+        begun=st.sampled_from(("empty", "half", "half", "seated", "playing")),
     )
     def found(
         self,
@@ -162,7 +173,7 @@ class TableMachine(RuleBasedStateMachine):
         self.pure = PureRoom(rules, size, turn_seconds=seconds, quick=quick, reserved=reserved)
         self.pure.known = Known(rematch=REMATCH)
         if begun != "empty":
-            for person in PEOPLE[:size]:
+            for person in PEOPLE[: size - 1 if begun == "half" else size]:
                 self.say(person, "sit")
         if begun == "playing":
             begin(self.pure)
@@ -176,6 +187,9 @@ class TableMachine(RuleBasedStateMachine):
         if number > 5 or holder is None or holder.is_bot:
             return PEOPLE[number % len(PEOPLE)]
         return Person(holder.identity, holder.name)
+
+    def holders(self) -> list[Holder]:
+        return [holder for holder in self.pure.room.table.seats if holder is not None]
 
     # What people do
 
@@ -192,12 +206,14 @@ class TableMachine(RuleBasedStateMachine):
         if hasattr(self, "stage"):
             self.runner.run(shown())
 
-    @precondition(waiting)
-    @rule(person=people, seat=seats, shows=st.booleans())
-    def sit(self, person: Person, seat: int, shows: bool) -> None:
-        deal = self.pure.room.table.deal + 1
-        shown = {"nonce": sealed_nonce(person, deal)} if shows else {}
-        self.say(person, "sit", **shown, **({} if seat < 0 else {"seat": seat}))
+    @precondition(lambda self: waiting(self) and self.pure.room.table.free_seats())
+    @rule(asker=askers, pick=st.integers(0, 3), shows=st.booleans())
+    def sit(self, asker: int, pick: int, shows: bool) -> None:
+        """At a free seat, by whoever has one already too: that is what must not be."""
+        person, table = self.asker(asker), self.pure.room.table
+        shown = {"nonce": sealed_nonce(person, table.deal + 1)} if shows else {}
+        free = table.free_seats()
+        self.say(person, "sit", **shown, **({"seat": free[pick % len(free)]} if pick else {}))
 
     @precondition(waiting)
     @rule(asker=askers)
@@ -246,7 +262,7 @@ class TableMachine(RuleBasedStateMachine):
     def leave(self, asker: int, level: str) -> None:
         self.say(self.asker(asker), "leave", level=level)
 
-    @precondition(playing)
+    @precondition(lambda self: playing(self) and any(h.stand_in for h in self.holders()))
     @rule(asker=askers)
     def take_back(self, asker: int) -> None:
         self.say(self.asker(asker), "take_back")
@@ -267,7 +283,7 @@ class TableMachine(RuleBasedStateMachine):
     def want_end(self, asker: int, wanted: bool) -> None:
         self.say(self.asker(asker), "want_end", wanted=wanted)
 
-    @precondition(over)
+    @precondition(lambda self: over(self) and not self.pure.room.table.rematch)
     @rule(asker=askers)
     def rematch(self, asker: int) -> None:
         self.say(self.asker(asker), "rematch")
@@ -328,6 +344,7 @@ class TableMachine(RuleBasedStateMachine):
     @invariant()
     def seats_are_in_order_and_somebody_may_act(self) -> None:
         seats_are_in_order(self.pure.room)
+        nobody_gets_a_second_seat(self.pure.room)
         there_is_a_way_on(self.pure.room)
 
     @invariant()
@@ -372,6 +389,7 @@ def test_so_it_is_in_any_history(seed: int) -> None:
     pure = lived(SECRET_DUEL if seed % 2 else DICE_DUEL, seed, 100)
     for room in pure.rooms:
         seats_are_in_order(room)
+        nobody_gets_a_second_seat(room)
         there_is_a_way_on(room)
     play_to_the_end(pure)
 
