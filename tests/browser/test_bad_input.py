@@ -18,7 +18,7 @@ from tests.end_to_end.servers import ServerProcess
 from towerhall_client.connection import connect
 from towerhall_client.http import Guest, Service
 from towerhall_server.gateway.token_keys import kept_keys
-from towerhall_server.gateway.tokens import DAY_SECONDS, Tokens, new_identity
+from towerhall_server.gateway.tokens import DAY_SECONDS, Tokens, new_person
 
 
 async def back_to_the_hall(page: Page) -> None:
@@ -132,7 +132,7 @@ async def test_a_wrong_key_of_a_private_room(shared: ServerProcess, visitors: Vi
 def expired(folder: Path) -> Guest:
     """A token that the server signed long ago."""
     long_ago = time.time() - 10_000 * DAY_SECONDS
-    person = new_identity("Ada")
+    person = new_person("Ada")
     token = Tokens(kept_keys(folder), 30, clock=lambda: long_ago).issue(person)
     return Guest(token=token, id=person.id, name=person.name)
 
