@@ -86,7 +86,7 @@ async def test_a_private_room_has_its_key_in_the_invite(
         server.url, opened.code, opened.seats[0].token, key=opened.key, retry=QUICK
     ) as table:
         await table.sit()
-        assert table.seat == 0
+        await table.until(lambda: table.seat == 0)
 
 
 async def test_a_token_is_for_the_same_person_at_any_time(acme: Operator) -> None:
