@@ -88,7 +88,8 @@ def expected(view: Mapping[str, Any]) -> dict[str, Any] | None:
         "phase": game["phase"],
         "pile": game["pile"],
         "display": [f"display {card}" for card in game["display"]],
-        "calls": [calls.get(str(seat)) for seat in order],
+        # Nobody bids any more when all is over.
+        "calls": [calls.get(str(seat)) for seat in order if game["phase"] != "over"],
         "players": {
             seat: {
                 "score": player["score"],

@@ -1,5 +1,6 @@
 """One browser and one server for each process that runs tests; a profile for each visitor."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
@@ -29,6 +30,8 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
 async def chromium() -> AsyncIterator[Browser]:
     try:
         async with launched() as browser:
+            # Debugging the loop triples the time of each word with the browser.
+            asyncio.get_running_loop().set_debug(False)
             yield browser
     except MissingBrowserError as error:
         pytest.fail(str(error))

@@ -8,6 +8,8 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from playwright.async_api import Page, expect
 
+from tests.browser.waiting import until
+
 Way: TypeAlias = Literal["clicks", "keys", "taps"]
 
 DECISION: Final = """
@@ -110,8 +112,7 @@ class Player:
 
     async def decision(self) -> dict[str, Any]:
         """Wait until there is something to decide, or the game is over."""
-        handle = await self.page.wait_for_function(DECISION, arg=self._seq, timeout=30_000)
-        found = await handle.json_value()
+        found = await until(self.page, DECISION, self._seq, 30_000)
         assert isinstance(found, dict)
         return found
 
@@ -152,27 +153,22 @@ class Player:
         raise AssertionError(f"no build comes together: {before} {found}")
 
     async def _changed(self, before: dict[str, Any]) -> dict[str, Any]:
-        handle = await self.page.wait_for_function(
-            f"([after, before]) => {{ const now = ({DECISION})(after);"
-            " return now && JSON.stringify(now) !== before && now; }",
-            arg=[self._seq, await self.page.evaluate("JSON.stringify", before)],
-        )
-        found = await handle.json_value()
+        look = f"""([after, before]) => {{
+          const now = ({DECISION})(after);
+          return now && JSON.stringify(now) !== JSON.stringify(before) && now;
+        }}"""
+        found = await until(self.page, look, [self._seq, before])
         assert isinstance(found, dict)
         return found
 
 
 async def at_table(page: Page, *, status: str = "playing", state: str = "up", seq: int = 0) -> int:
     """Wait until the page is that far; the seq that it shows."""
-    handle = await page.wait_for_function(
-        """([status, state, seq]) => {
-          const root = document.documentElement.dataset;
-          const isThere = root.status === status && root.state === state;
-          return isThere && Number(root.seq) >= seq && root.seq;
-        }""",
-        arg=[status, state, seq],
-    )
-    return int(str(await handle.json_value()))
+    look = """([status, state, seq]) => {
+      const root = document.documentElement.dataset;
+      return root.status === status && root.state === state && Number(root.seq) >= seq && root.seq;
+    }"""
+    return int(await until(page, look, [status, state, seq]))
 
 
 async def add_bots(page: Page, *levels: str, taps: bool = False) -> None:

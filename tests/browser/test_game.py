@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.chromium import Visitors
@@ -20,9 +21,11 @@ async def scores_on(page: Page) -> dict[int, int]:
     return {seat: int(text.replace("−", "-")) for seat, text in rows}
 
 
+@pytest.mark.timeout(180)
 async def test_two_people_play_a_whole_game_beside_bots(
     shared: ServerProcess, visitors: Visitors
 ) -> None:
+    """The longest of all: on a machine that does much else it takes more than a minute."""
     ada = await visitors.visit(shared.url)
     await ada.context.route("**/v1/rooms", hurry)
     await ada.get_by_label("Your name").fill("Ada")

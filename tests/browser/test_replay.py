@@ -107,7 +107,9 @@ async def test_the_replay_runs_by_itself_and_can_be_stopped(
 ) -> None:
     page = await visitors.visit(f"{shared.url}#/r/{finished.code}?at=8")
     await at_move(page, 8)
-    await page.get_by_role("button", name="4×").click()
+    speed = page.get_by_role("button", name="Speed")
+    while await speed.get_attribute("data-speed") != "4":
+        await speed.click()
     await page.get_by_role("button", name="Play", exact=True).click()
     await at_move(page, 10)
     await page.get_by_role("button", name="Pause").click()
@@ -123,7 +125,7 @@ async def test_a_link_to_a_move_shows_that_move_to_somebody_else(
     await at_move(page, 25)
     await page.keyboard.press("ArrowRight")
     await at_move(page, 26)
-    await page.get_by_role("button", name="Copy link to this move").click()
+    await page.get_by_role("button", name="Copy link").click()
     await page.get_by_role("button", name="Link copied").wait_for()
     link = await page.evaluate("navigator.clipboard.readText()")
     other = await visitors.visit(link)
@@ -157,7 +159,7 @@ async def test_a_record_file_that_is_dropped_is_watched_without_a_server(
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     await drop_record(page, finished.record)
-    await at_move(page, 1)
+    await page.locator("[data-replay=ready] .five-towers").wait_for()
     truth = views(finished.record["frames"])
     for key, seq in (("End", len(truth)), ("ArrowLeft", len(truth) - 1)):
         await page.keyboard.press(key)
@@ -178,5 +180,5 @@ async def test_a_file_that_is_no_record_is_refused(
             "This file is not the record of a game."
         )
     await drop_record(page, finished.record)
-    await at_move(page, 1)
+    await page.locator("[data-replay=ready]").wait_for()
     await expect(page.get_by_role("alert")).to_have_count(0)

@@ -158,6 +158,7 @@ async def test_a_card_is_dragged_onto_its_tower_and_onto_no_other(
 
 async def flights(page: Page) -> int:
     """How many cards fly while one move is made."""
+    await page.locator(".five-towers .layer").wait_for(state="attached")
     await page.evaluate(
         """() => {
           window.flights = 0;
@@ -225,7 +226,7 @@ async def test_a_rematch_brings_both_to_a_new_table(
 async def test_a_bot_plays_for_me_and_gives_the_seat_back(
     shared: ServerProcess, visitors: Visitors
 ) -> None:
-    table = await set_table(shared.url, bot_delay_ms=2000)
+    table = await set_table(shared.url, bots=("easy",), bot_delay_ms=1000)
     page = await visitors.visit(f"{shared.url}#/r/{table.room.code}", guest=table.guest)
     await at_table(page)
     await page.keyboard.press("m")
