@@ -33,7 +33,8 @@ async def moves_of(url: str, table: Running, seat: int) -> list[str]:
         for frame in frames
         if frame.cause[:1] == (seat,) and len(frame.cause) == 3
         for fact in frame.facts
-        if fact[0] in ("bid_made", "passed", "built")
+        # Those who can only pass do so in the same commit.
+        if fact[0] in ("bid_made", "passed", "built") and fact[1] == seat
     ]
 
 
