@@ -23,7 +23,7 @@ def address(url: str, table: Running) -> str:
 
 
 async def moves_of(url: str, table: Running, seat: int) -> list[str]:
-    """What that seat has done so far, by the room's own history."""
+    """What that seat has said so far, by the room's own history. What bots do for it is not."""
     looker = await Service(url).guest("Looker")
     async with connect(url, table.room.code, looker.token, retry=QUICK) as room:
         await room.entered()
@@ -31,9 +31,10 @@ async def moves_of(url: str, table: Running, seat: int) -> list[str]:
     return [
         str(fact[0])
         for frame in frames
-        if frame.cause[:1] == (seat,)
+        if frame.cause[:1] == (seat,) and len(frame.cause) == 3
         for fact in frame.facts
-        if fact[0] in ("bid_made", "passed", "built")
+        # Those who can only pass do so in the same commit.
+        if fact[0] in ("bid_made", "passed", "built") and fact[1] == seat
     ]
 
 

@@ -1,7 +1,7 @@
 """Waiting for the page to be as a test wants it.
 
-Playwright asks a page in every frame, which keeps it drawing frames. Here the page is asked when its
-document has changed, and left alone otherwise.
+Playwright asks a page in every frame, which keeps it drawing frames. Here the page is asked when
+its document has changed, and left alone otherwise.
 """
 
 from typing import Any, Final
@@ -25,7 +25,8 @@ UNTIL: Final = """
     const found = look(wanted);
     if (found) end(resolve, found);
   }
-  observer.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+  const all = { attributes: true, characterData: true, childList: true, subtree: true };
+  observer.observe(document, all);
   check();
 })
 """
