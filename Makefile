@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup web run bots check format test faults mutants redis-server caddy openssl chromium screenshots vectors golden bench constraints clean
+.PHONY: help setup web run bots check format test faults mutants redis-server caddy openssl chromium browser screenshots vectors golden bench constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ format: $(READY) ## format the code and repair what ruff can repair
 # A file stays on one worker, which starts its servers once; in order, for the long files come early.
 test: web redis-server caddy openssl chromium ## all tests
 	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+
+browser: web chromium ## all tests of the page in a browser, some minutes; make test has a choice of them
+	@TOWERHALL_TEST_LONG=1 $(BIN)/python -m pytest -n 2 tests/browser
 
 faults: $(READY) redis-server ## kill, pause and cut under load, for 40 minutes; PARTS="a b" some, ARGS=--short briefly
 	@$(BIN)/python -m tests.faults $(PARTS) $(ARGS)

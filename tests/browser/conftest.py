@@ -1,16 +1,18 @@
 """One browser and one server for each process that runs tests; a profile for each visitor."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
+from tests.browser.always import asked_for_all, is_always
 from tests.browser.chromium import PATIENCE_MS, MissingBrowserError, Visitors, launched
 from tests.browser.tables import Finished, finish
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
+from tests.examples import is_long
 from towerhall_server.gateway.page import INDEX, find_page
 
 HERE = Path(__file__).parent
@@ -19,8 +21,13 @@ TALKATIVE = LIMITS | {"TOWERHALL_LIMIT_CHAT": "1000/s burst 1000"}
 expect.set_options(timeout=PATIENCE_MS)
 
 
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """The browser lives as long as the session, so all that talks to it runs in one loop."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The browser lives as long as the session, so all that talks to it runs in one loop. With
+    other tests beside it only those of `always` are run."""
+    others = [i for i in items if i.path.is_relative_to(HERE) and not is_always(i.nodeid)]
+    if len(items) > len(others) and not is_long() and asked_for_all(config):
+        items[:] = [item for item in items if item not in set(others)]
+        config.hook.pytest_deselected(items=others)
     for item in items:
         if item.path.is_relative_to(HERE) and item.get_closest_marker("asyncio"):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
