@@ -175,6 +175,7 @@ async def add_bots(page: Page, *levels: str, taps: bool = False) -> None:
     """Seat bots on free seats of a room that waits, one after the other."""
     free = page.get_by_role("button", name="Add a bot", exact=True)
     for level in levels:
+        await free.first.wait_for()
         before = await free.count()
         choice = page.get_by_role("button", name=f"Add a bot: {level}")
         for button in (free.first, choice):

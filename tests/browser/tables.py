@@ -38,7 +38,9 @@ async def finish(url: str, people: int = 2, seed: int = 1) -> Finished:
 
 
 def is_building(table: Table) -> bool:
-    return any(offer.command == "build" for offer in table.offers)
+    """And can do so without tearing anything down first."""
+    builds = (offer.commands() for offer in table.offers if offer.command == "build")
+    return any(not command.get("demolish") for commands in builds for command in commands)
 
 
 def is_bidding(table: Table) -> bool:
