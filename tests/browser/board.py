@@ -54,6 +54,8 @@ REMEMBER: Final = f"""
 
 
 async def shown(page: Page) -> dict[str, Any]:
+    """What the board shows, as soon as there is one: a game is loaded when it is wanted."""
+    await page.locator(".five-towers").wait_for()
     found = await page.evaluate(SHOWN)
     assert isinstance(found, dict)
     return found

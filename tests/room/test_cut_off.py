@@ -18,14 +18,14 @@ from towerhall_server.room import directory
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(directory, "BEAT_SECONDS", 0.1)
-    monkeypatch.setattr(directory, "CUT_SECONDS", 1.5)
+    monkeypatch.setattr(directory, "CUT_SECONDS", 2.0)
     monkeypatch.setattr(wakes, "DOUBT_SECONDS", 0.3)
 
 
 @pytest.fixture
 async def behind(proxy: Proxy) -> AsyncIterator[LiveNode]:
     """A node that has the store behind a proxy."""
-    async with live_node(f"{proxy.url}?socket_timeout=0.3", "behind") as node:
+    async with live_node(f"{proxy.url}?socket_timeout=0.9", "behind") as node:
         node.beat()
         yield node
         proxy.silent = False
@@ -53,7 +53,7 @@ async def test_who_is_alone_sends_nobody_away(proxy: Proxy, behind: LiveNode) ->
     ann = await FakeViewer("ann").enter(await behind.found())
     proxy.silent = True
     await ann.until(lambda: ann.of(ServerPaused))
-    await asyncio.sleep(1.5)
+    await asyncio.sleep(2.0)
     assert not ann.of(ServerGo)
     assert not behind.directory.is_cut
 

@@ -47,7 +47,7 @@ from towerhall_server.room import replica as replica_module
 from towerhall_server.room.directory import PoisonedRoomError
 from towerhall_server.room.inbox import Doubt
 
-QUICK = "?socket_timeout=0.3"
+QUICK = "?socket_timeout=0.6"
 
 
 async def toggle(viewer: FakeViewer, times: int) -> None:
