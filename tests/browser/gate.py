@@ -9,6 +9,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final, Literal, Self, TypeAlias
 
+from tests.sockets import end, part, serving
+
 Way: TypeAlias = Literal["up", "down"]
 HOST: Final = "127.0.0.1"
 PIECE: Final = 1 << 16
@@ -53,7 +55,7 @@ class Gate:
         assert self._server is not None
         self._server.close()
         self._end_all()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(self._tasks)
         await self._server.wait_closed()
 
     def _end_all(self) -> None:
@@ -61,10 +63,7 @@ class Gate:
             writer.transport.abort()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        serving(self._tasks)
         self._writers.add(writer)
         try:
             if self._is_open:
@@ -99,6 +98,4 @@ class Gate:
 
     async def _close(self, writer: asyncio.StreamWriter) -> None:
         self._writers.discard(writer)
-        writer.close()
-        with suppress(OSError):
-            await writer.wait_closed()
+        await part(writer)

@@ -141,7 +141,7 @@ export default {
   "log.passed_forced": "{name} has to pass.",
   "log.auction_won": { one: "{name} wins the auction and builds {n} card.", other: "{name} wins the auction and builds {n} cards." },
   "log.auction_empty": "Nobody wants these cards.",
-  "log.bid_withdrawn": "{name} could not build {n} cards and takes the bid back.",
+  "log.bid_withdrawn": { one: "{name} could not build {n} card and takes the bid back.", other: "{name} could not build {n} cards and takes the bid back." },
   "log.cards_taken": "{name} builds {cards}.",
   "log.card_demolished": { one: "{name} tears down {card}, the first one.", other: "{name} tears down {card}; that makes {n}." },
   "log.spire_built": "{name} crowns the {kind} tower with a spire.",
