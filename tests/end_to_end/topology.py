@@ -59,7 +59,7 @@ def store(folder: Path) -> Iterator[str]:
     path = folder / "store.sock"
     command = [str(binary_of("redis")), *store_flags(), "--port", "0", "--unixsocket", str(path)]
     with _running(command, folder / "store.log", {}, folder):
-        wait_until(path.exists)
+        wait_until(lambda: listens(path))
         yield f"unix://{path}"
 
 
@@ -107,6 +107,12 @@ def caddy_binary() -> str:
             " `apt-get install --no-install-recommends caddy`"
         )
     return found
+
+
+def listens(path: Path) -> bool:
+    """A store makes its socket's file a moment before it takes connections."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
 
 
 def answers(url: str) -> bool:
