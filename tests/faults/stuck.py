@@ -48,11 +48,13 @@ class Stuck:
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
         self._socket.setblocking(False)
+        self._ends = (0, 0)
 
     async def enter(self, address: str, code: str, token: str) -> None:
         loop = asyncio.get_running_loop()
         host, _, port = address.partition(":")
         await loop.sock_connect(self._socket, (host, int(port)))
+        self._ends = (int(port), self._socket.getsockname()[1])
         await loop.sock_sendall(self._socket, request(address, code))
         answer = await loop.sock_recv(self._socket, 1024)
         assert answer.startswith(ACCEPTED), answer
@@ -65,10 +67,9 @@ class Stuck:
             self._socket.send(masked(Opcode.BINARY, encode(ClientHistory(1, MOST_SEQ))))
 
     @property
-    def port(self) -> int:
-        """Of this side."""
-        port: int = self._socket.getsockname()[1]
-        return port
+    def ends(self) -> tuple[int, int]:
+        """The ports of the connection, the server's first: one alone may have several."""
+        return self._ends
 
     def close(self) -> None:
         self._socket.close()
@@ -78,5 +79,9 @@ def sent_away(peers: Iterable[Stuck]) -> int:
     """How many of them the server has given up. They cannot tell: its last word waits, too, in a
     buffer that nobody reads. The kernel knows (Linux)."""
     rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    standing = {int(row[2].rpartition(":")[2], 16) for row in rows if row[3] == ESTABLISHED}
-    return sum(peer.port not in standing for peer in peers)
+    standing = {(_port(row[1]), _port(row[2])) for row in rows if row[3] == ESTABLISHED}
+    return sum(peer.ends not in standing for peer in peers)
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2], 16)
