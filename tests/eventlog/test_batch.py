@@ -72,6 +72,26 @@ async def test_nobody_waits_for_the_batch_before(log: EventLog, sizes: list[int]
     assert sizes == [1, 7]
 
 
+async def test_what_can_be_done_meanwhile_is_done_after_the_bytes_left_and_before_the_answer(
+    log: EventLog, sizes: list[int]
+) -> None:
+    await grow(log, 1, room="OTHERS")
+    sizes.clear()
+    seen: list[list[int]] = []
+    answers: list[Answer] = []
+
+    async def append(number: int) -> None:
+        def meanwhile() -> None:
+            assert not answers
+            seen.append(list(sizes))
+
+        answers.append(await log.append(attempt(room=f"ROOM{number}"), meanwhile))
+
+    await asyncio.gather(*map(append, range(3)))
+    assert seen == [[3], [3], [3]]
+    assert len(answers) == 3
+
+
 async def test_an_engine_that_forgot_its_scripts_is_taught_again(
     log: EventLog, redis: Redis
 ) -> None:

@@ -288,10 +288,10 @@ class WatchedLog(EventLog):
 
         self.before_append = once
 
-    async def append(self, wanted: Append) -> Answer:
+    async def append(self, wanted: Append, meanwhile: Callable[[], None] | None = None) -> Answer:
         if self.before_append is not None:
             await self.before_append(wanted)
-        answer = await super().append(wanted)
+        answer = await super().append(wanted, meanwhile)
         self.answers.append(answer)
         return answer
 

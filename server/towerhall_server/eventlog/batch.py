@@ -2,6 +2,7 @@
 
 Nobody waits for the batch before. So a lone call leaves at once, and under load the engine finds
 many commits in its socket when it has written the last ones, and makes them durable with one fsync.
+What a caller can do meanwhile, it can have done while the engine is busy with that.
 
 A call ends in one of three ways: its answer, `StoreRefusedError` if the engine answered with an
 error, or another `StoreError` if no answer came. After an error a write may or may not have
@@ -9,7 +10,7 @@ happened: the caller repeats the same bytes until the script knows.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -36,15 +37,19 @@ class Batch:
         self._connection = connection
         self._calls: list[Call] = []
         self._futures: list[asyncio.Future[Any]] = []
+        self._meanwhile: list[Callable[[], None]] = []
 
-    def call(self, call: Call) -> asyncio.Future[Any]:
-        """The answer, as soon as it has come. To cancel it does not take the call back."""
+    def call(self, call: Call, meanwhile: Callable[[], None] | None = None) -> asyncio.Future[Any]:
+        """The answer, as soon as it has come. To cancel it does not take the call back. Once it has
+        left, `meanwhile` is called, which must not fail."""
         loop = asyncio.get_running_loop()
         if not self._calls:
             loop.call_soon(self._send)
         answer: asyncio.Future[Any] = loop.create_future()
         self._calls.append(call)
         self._futures.append(answer)
+        if meanwhile is not None:
+            self._meanwhile.append(meanwhile)
         return answer
 
     async def call_all(self, calls: Sequence[Call]) -> list[Any]:
@@ -59,8 +64,12 @@ class Batch:
     def _send(self) -> None:
         calls, self._calls = self._calls, []
         futures, self._futures = self._futures, []
+        meanwhile, self._meanwhile = self._meanwhile, []
         if calls:
             self._ask(calls, futures)
+        if meanwhile:
+            # In the next tick: only at the end of this one do the bytes really leave.
+            asyncio.get_running_loop().call_soon(_do_all, meanwhile)
 
     def _ask(self, calls: list[Call], futures: list[asyncio.Future[Any]]) -> None:
         commands = [call.command for call in calls]
@@ -90,3 +99,8 @@ class Batch:
                 future.set_exception(answer)
         if untaught:
             self._ask(untaught, unanswered)
+
+
+def _do_all(meanwhile: list[Callable[[], None]]) -> None:
+    for do in meanwhile:
+        do()

@@ -15,6 +15,7 @@ ask for again. Bytes and sockets are further down: `commands`, `batch`, `connect
 """
 
 import asyncio
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -119,9 +120,9 @@ class EventLog:
         """`StoreError` unless the store answers."""
         await self._batch.call(Call(packed("PING")))
 
-    async def append(self, wanted: Append) -> Answer:
+    async def append(self, wanted: Append, meanwhile: Callable[[], None] | None = None) -> Answer:
         """Try once. `StoreError` means that the answer is unknown: try again as it is."""
-        return answer_of(await self._batch.call(append_call(wanted, self.node)))
+        return answer_of(await self._batch.call(append_call(wanted, self.node), meanwhile))
 
     async def read(self, room: str, place: Point = START, *, page: int = PAGE) -> Reading:
         """What the log holds after the reader's place."""

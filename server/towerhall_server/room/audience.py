@@ -15,16 +15,16 @@ import msgspec
 from towerhall_protocol.document import Document
 from towerhall_protocol.messages import (
     ServerMessage,
-    ServerOffers,
     ServerPresence,
     ServerReset,
     ServerSeat,
 )
 from towerhall_server.game import Seat
 from towerhall_server.room.commits import THE_ROOM, Cause
+from towerhall_server.room.draft import Draft, draft, offers_of, view_before
 from towerhall_server.room.guests import Guests
 from towerhall_server.room.prepared import Prepared
-from towerhall_server.room.replica import Change, Replica, frame_of
+from towerhall_server.room.replica import Change, Replica
 from towerhall_server.room.state import Room
 from towerhall_server.room.view import view, view_class
 from towerhall_server.room.viewer import NO_WINDOW, Viewer
@@ -104,34 +104,30 @@ class Audience:
         for viewer in self:
             viewer.send(prepared)
 
-    def show(self, replica: Replica, change: Change) -> None:
+    def draft(self, change: Change) -> Draft:
+        """How a change will look to those who are here. Nothing is sent or kept of it: it may be
+        made before it is known whether the change gets into the log."""
+        # Frames are kept for those who come back, even while nobody looks.
+        views = self._views or {view_class(change.after.rules, None): view_before(change)}
+        return draft(change, views, self._seated.keys())
+
+    def show(self, replica: Replica, change: Change, drafted: Draft | None = None) -> None:
         """Tell everybody of a commit: this is also the acknowledgement of its command."""
-        after = change.after
-        if not self._views:
-            # Frames are kept for those who come back, even while nobody looks.
-            self._views[view_class(after.rules, None)] = _view_before(change, after)
-        before = change.before
-        moved = before is None or before.table is not after.table
-        asked = () if before is not None and before.tag == after.tag else after.to_act()
-        # Whoever is asked gets frame and offers in one write, unless seats change in between.
-        offers = (
-            {}
-            if moved
-            else {self._seated[s]: s for s in asked if s in self._seated and after.is_played(s)}
-        )
-        for name, old in self._views.items():
-            new = view(after, name)
-            prepared = frame_of(change, old, new)
+        ready = drafted or self.draft(change)
+        for name, (new, prepared) in ready.views.items():
             self._views[name] = new
             replica.keep_frame(name, change.seq, prepared)
             for viewer in self._viewers.get(name, ()):
-                if viewer in offers:
-                    viewer.send(prepared, _offers(after, change.seq, offers[viewer]))
-                else:
+                offers = ready.offers.get(viewer.seat)
+                if offers is None:
                     viewer.send(prepared)
-        if moved:
+                else:
+                    viewer.send(prepared, offers)
+        before, after = change.before, change.after
+        if before is None or before.table is not after.table:
             self._reseat(replica, change.commit.cause)
-            for seat in asked or _changed_players(before, after):
+            decides = before is None or before.tag != after.tag
+            for seat in (after.to_act() if decides else ()) or _changed_players(before, after):
                 self.offer(after, change.seq, seat)
 
     def offer(self, room: Room, seq: int, seat: Seat) -> None:
@@ -139,7 +135,7 @@ class Audience:
         for them."""
         viewer = self._seated.get(seat)
         if viewer is not None:
-            viewer.send(_offers(room, seq, seat))
+            viewer.send(offers_of(room, seq, seat))
 
     def reset(self, replica: Replica, lost: int) -> None:
         """The past has changed: everybody starts from what is there now."""
@@ -282,19 +278,8 @@ class Audience:
             self._presence_changed()
 
 
-def _offers(room: Room, seq: int, seat: Seat) -> Prepared:
-    offers = room.rules.offers(room.game, seat) if room.is_played(seat) else ()
-    return Prepared(ServerOffers(seq, room.tag, offers))
-
-
 def _changed_players(before: Room | None, after: Room) -> tuple[Seat, ...]:
     """Seats that are to act, and whose person has left them to a bot or has come back."""
     if before is None or before.game is None:
         return ()
     return tuple(s for s in after.to_act() if before.is_played(s) != after.is_played(s))
-
-
-def _view_before(change: Change, after: Room) -> Document:
-    if change.before is None:
-        return {}
-    return view(change.before, view_class(after.rules, None))

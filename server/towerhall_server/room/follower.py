@@ -7,6 +7,8 @@ stands how a log is written and read without ever forking, losing or doubling an
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
 from time import monotonic
 from typing import Final, TypeVar
@@ -30,13 +32,14 @@ from towerhall_server.room import core
 from towerhall_server.room.audience import Audience
 from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Due, Step
+from towerhall_server.room.draft import Draft
 from towerhall_server.room.guests import Guests, encode_guests
 from towerhall_server.room.healing import healing
 from towerhall_server.room.node import Node
 from towerhall_server.room.reading import whole_log
 from towerhall_server.room.record import keep_record
 from towerhall_server.room.replica import Change, Replica
-from towerhall_server.room.state import Room, decides, entered
+from towerhall_server.room.state import Room, decides, placed, stamped
 from towerhall_server.room.view import summary
 
 logger = logging.getLogger(__name__)
@@ -141,9 +144,12 @@ class Follower:
             due_at_ms=room.began_ms + ahead.ms + BACKSTOP_MS if old_decision else None,
             summary=None if step.after.table is room.table else summary(step.after.table),
         )
+        likely = placed(room, step.after, cause, seq, short)
+        drafts: list[Draft] = []
+        meanwhile = partial(self._draft, Change(room, likely, step.commit, seq, short), drafts)
         began, meters = monotonic(), self._node.meters
         try:
-            answer = await self._node.log.append(wanted)
+            answer = await self._node.log.append(wanted, meanwhile)
         except StoreError as error:
             self._pause(error)
             answer = await self._until_known(wanted)
@@ -151,15 +157,22 @@ class Follower:
         if isinstance(answer, Appended):
             meters.appends += 1
             entry = Entry(seq, commit_id, chain, blob, answer.stamps)
-            after = entered(room, step.after, cause, seq, short, entry.stamps.served_ms)
+            after = stamped(room, likely, entry.stamps.served_ms)
             self.replica.take(entry, after)
             self._ahead = (after, ahead)
             self.sure_at = monotonic()
             self._node.heard(room, after)
-            self._show(Change(room, after, step.commit, seq, short))
+            self._show(Change(room, after, step.commit, seq, short), *drafts)
         else:
             meters.answers[type(answer).__name__.lower()] += 1
         return answer
+
+    def _draft(self, change: Change, drafts: list[Draft]) -> None:
+        """Make ready what may be shown soon, unless it shows a clock: that goes by the time of the
+        commit, which only the store knows."""
+        if not change.after.table.settings.turn_seconds:
+            with suppress(Exception):  # whoever shows it will meet that again
+                drafts.append(self.audience.draft(change))
 
     def _tell_others(self, guests: Guests) -> None:
         self._node.log.tell(self.code, encode_guests(guests))
@@ -213,11 +226,11 @@ class Follower:
             raise UnreadableLogError from error
         self._show(change)
 
-    def _show(self, change: Change) -> None:
+    def _show(self, change: Change, draft: Draft | None = None) -> None:
         """Tell everybody of what is in the log. Where that fails nobody may hear that it was
         refused, or be left without it: they come back, and see whether it can be shown then."""
         try:
-            self.audience.show(self.replica, change)
+            self.audience.show(self.replica, change, draft)
         except Exception as error:
             logger.exception("room %s cannot be shown at %d", self.code, change.seq)
             raise UnreadableLogError from error

@@ -100,21 +100,31 @@ def end(room: Room, events: tuple[RoomEvent, ...]) -> Room:
 
 def entered(before: Room, after: Room, cause: Cause, seq: int, mark: str, served_ms: int) -> Room:
     """The folded room once its commit has entered the log at that place."""
+    return stamped(before, placed(before, after, cause, seq, mark), served_ms)
+
+
+def placed(before: Room, after: Room, cause: Cause, seq: int, mark: str) -> Room:
+    """The folded room with the place that its commit will have, if it gets it; not yet its time."""
     commands = before.commands
     if cause.n:
         sender = cause.sender
         commands = {**commands, sender: remembered(commands.get(sender, ()), cause.n, seq)}
-    decided = decides(before, after)
     return Room(
         rules=after.rules,
         secret=after.secret,
         table=after.table,
         game=after.game,
-        tag=mark if decided else before.tag,
-        began_ms=served_ms if decided else before.began_ms,
-        served_ms=served_ms,
+        tag=mark if decides(before, after) else before.tag,
+        began_ms=before.began_ms,
+        served_ms=before.served_ms,
         commands=commands,
     )
+
+
+def stamped(before: Room, after: Room, served_ms: int) -> Room:
+    """A room with its place, and the service time at which it got there."""
+    began_ms = before.began_ms if after.tag == before.tag else served_ms
+    return msgspec.structs.replace(after, began_ms=began_ms, served_ms=served_ms)
 
 
 def remembered(done: tuple[int, ...], n: int, seq: int) -> tuple[int, ...]:
