@@ -36,11 +36,11 @@ async def test_nodes_that_ask_at_once_get_no_more_than_one_node(
 
 
 async def test_whoever_waits_as_long_as_told_gets_a_token(log: EventLog) -> None:
-    quick = guests(per_second=20, burst=1)
+    quick = guests(per_second=2, burst=1)
     assert await log.take((quick,)) == 0
-    for _ in range(3):
+    for _ in range(2):
         wait_ms = await log.take((quick,))
-        assert 0 < wait_ms <= 50
+        assert 0 < wait_ms <= 500
         await asyncio.sleep(wait_ms / 1000)
         assert await log.take((quick,)) == 0
 

@@ -164,10 +164,10 @@ async def test_who_is_alone_listens_to_rooms_again_when_somebody_comes(
 
 
 async def test_a_quiet_subscription_is_asked_whether_it_lives(log: EventLog, proxy: Proxy) -> None:
-    async with aclosing(listen(f"{proxy.url}?socket_timeout=0.2", "me")) as wakes:
+    async with aclosing(listen(f"{proxy.url}?socket_timeout=0.8", "me")) as wakes:
         assert await hear(wakes) == Missed()
         heard = asyncio.create_task(anext(wakes))
-        await asyncio.sleep(1)
+        await asyncio.sleep(1.8)
         assert not heard.done()
         await grow(log, 1)
         assert isinstance(await heard, Woken)
