@@ -132,7 +132,7 @@ async def test_those_whose_room_is_gone_or_has_begun_are_forgotten(
 async def test_after_an_outage_people_have_all_of_their_time_again(
     here: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coming, "COMING_MS", 400)
+    monkeypatch.setattr(coming, "COMING_MS", 1000)
     swept: list[float] = []
     loop = asyncio.get_running_loop()
 
@@ -150,6 +150,6 @@ async def test_after_an_outage_people_have_all_of_their_time_again(
             await asyncio.sleep(0.01)
     running.cancel()
     await asyncio.wait((running,))
-    assert swept[0] - began >= 0.39
-    assert swept[1] - swept[0] < 0.3
-    assert swept[2] - swept[1] >= 0.39
+    assert swept[0] - began >= 0.99
+    assert swept[1] - swept[0] < 0.9
+    assert swept[2] - swept[1] >= 0.99
