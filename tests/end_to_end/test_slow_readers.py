@@ -144,7 +144,7 @@ async def test_a_slow_reader_is_reset_once_and_let_go_when_it_falls_behind_again
             assert not any(message[0] == "reset" for message in end.messages)
         await normal.say("chat", "and so on")
         await normal.wait_for("chat")
-        assert await reading == {"chat", "presence"}
+        assert await reading <= {"chat", "presence"}, "and no reset"
         await normal.wait_for("presence", [0, 1], len(speakers) + 2)
 
 
