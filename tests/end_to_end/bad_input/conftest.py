@@ -1,5 +1,6 @@
 """A real server, and beside all of it a game of others that has to go on undisturbed."""
 
+import secrets
 from collections.abc import Iterator
 
 import pytest
@@ -9,8 +10,11 @@ from tests.end_to_end.raw import (
     new_guest,
     new_room,
 )
-from tests.end_to_end.servers import ServerProcess
+from tests.end_to_end.servers import ServerProcess, running
 
+KEY = secrets.token_urlsafe(32)
+FRIENDLY_PAGE = "https://play.example.org"
+HELLO_SECONDS = 0.6
 TRACES = ("Traceback", " ERROR ", " WARNING ")
 
 
@@ -28,6 +32,20 @@ def calm_log(shared: ServerProcess) -> Iterator[None]:
     before = len(shared.log)
     yield
     assert not any(trace in shared.log[before:] for trace in TRACES), shared.log[before:]
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server with the limits that it is delivered with, but for impatience with hello."""
+    environ = {
+        "TOWERHALL_LIMIT_HELLO_SECONDS": str(HELLO_SECONDS),
+        "TOWERHALL_TOKEN_KEYS": KEY,
+        "TOWERHALL_TOKEN_DAYS": "1",
+    }
+    folder = tmp_path_factory.mktemp("strict") / "data"
+    with running(folder, "--origins", FRIENDLY_PAGE, limits=environ) as process:
+        yield process
+        assert not any(trace in process.log for trace in TRACES), process.log
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,10 @@
 """Whoever comes in: hello, tokens, greetings, cursors, keys, pages of other places."""
 
-import secrets
 import time
-from collections.abc import Iterator
 
 import pytest
 
-from tests.end_to_end.bad_input.conftest import TRACES
+from tests.end_to_end.bad_input.conftest import FRIENDLY_PAGE, KEY
 from tests.end_to_end.raw import (
     BOTH,
     connected,
@@ -14,27 +12,10 @@ from tests.end_to_end.raw import (
     inside,
     new_room,
 )
-from tests.end_to_end.servers import ServerProcess, running
+from tests.end_to_end.servers import ServerProcess
 from towerhall_server.gateway.tokens import Tokens, new_person
 
 NOWHERE = "ZZZZZZ"
-KEY = secrets.token_urlsafe(32)
-FRIENDLY_PAGE = "https://play.example.org"
-HELLO_SECONDS = 0.6
-
-
-@pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A server with the limits that it is delivered with, but for impatience with hello."""
-    environ = {
-        "TOWERHALL_LIMIT_HELLO_SECONDS": str(HELLO_SECONDS),
-        "TOWERHALL_TOKEN_KEYS": KEY,
-        "TOWERHALL_TOKEN_DAYS": "1",
-    }
-    folder = tmp_path_factory.mktemp("strict") / "data"
-    with running(folder, "--origins", FRIENDLY_PAGE, limits=environ) as process:
-        yield process
-        assert not any(trace in process.log for trace in TRACES), process.log
 
 
 @pytest.mark.parametrize("subprotocol", BOTH)
