@@ -8,7 +8,7 @@ what rooms ask of a store. Steps are plain data: `perform` does on one stage wha
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any, Final, cast
@@ -82,7 +82,9 @@ class MemoryLog:
     async def read(self, room: str, place: Point = START) -> Following:
         return Following(tuple(self.entries[place.seq :]), more=False)
 
-    async def append(self, wanted: Append) -> Appended:
+    async def append(self, wanted: Append, meanwhile: Callable[[], None] | None = None) -> Appended:
+        if meanwhile is not None:
+            meanwhile()
         assert wanted.before == (self.entries[-1].point if self.entries else START)
         self.asked.append(wanted)
         self.served_ms += 10

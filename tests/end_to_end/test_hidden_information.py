@@ -42,7 +42,7 @@ from towerhall_server.eventlog.wakes import ENTRY
 from towerhall_server.game import AnyGame, Rejected, Viewer
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room import actor, core, events
-from towerhall_server.room import audience as audience_module
+from towerhall_server.room import draft as draft_module
 from towerhall_server.room import view as view_module
 from towerhall_server.room.events import PersonSat, RoomCreated
 from towerhall_server.room.gate import key_hash
@@ -590,7 +590,7 @@ async def test_a_secret_in_the_view_is_found(monkeypatch: pytest.MonkeyPatch) ->
         seen = view_module.view(room, name)
         return {**seen, "hint": base64url(room.secret)}
 
-    monkeypatch.setattr(audience_module, "view", leaking)
+    monkeypatch.setattr(draft_module, "view", leaking)
     assert await scan_of(TOWERS) == {"secret"}
     assert await complaints_of(TOWERS) != []
 
