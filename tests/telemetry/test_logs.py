@@ -15,9 +15,9 @@ import pytest
 
 from tests.end_to_end.cutting_proxy import CuttingProxy, split
 from tests.end_to_end.games import QUICK, guests_of, play_out
+from tests.end_to_end.hidden_information.scan import leaks, spellings
 from tests.end_to_end.raw import ask, bearer, connected, inside
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
-from tests.end_to_end.test_hidden_information import leaks, spellings
 from tests.telemetry.scraped import free_port, scrape
 from towerhall_client.connection import connect
 from towerhall_client.http import Service
