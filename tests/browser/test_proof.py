@@ -17,7 +17,7 @@ from tests.browser.hands import at_table
 from tests.browser.tables import Finished, drop_record
 from tests.end_to_end.servers import ServerProcess
 
-CHECKS = {"commitment", "deals", "nonces", "seed", "draws", "chain", "result"}
+CHECKS = {"commitment", "deals", "nonces", "seed", "draws", "chain", "facts", "result"}
 
 
 async def verdicts(page: Page) -> dict[str, bool]:
