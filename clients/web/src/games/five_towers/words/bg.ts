@@ -4,7 +4,6 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Пет кули",
   "five_towers.about": "Наддавай за карти, строй от тях пет кули и ги увенчай с шпилове.",
   "five_towers.preset.standard": "Стандартни",
   "five_towers.preset.standard.about": "Официалните правила; обява, която не можеш да построиш, се отхвърля веднага.",

@@ -4,7 +4,6 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Fünf Türme",
   "five_towers.about": "Biete um Karten, staple sie zu fünf Türmen und setz ihnen die Spitze auf.",
   "five_towers.preset.standard": "Standard",
   "five_towers.preset.standard.about": "Die offiziellen Regeln; ein Gebot, das du nicht bauen könntest, wird sofort abgelehnt.",

@@ -3,7 +3,6 @@ import type { Text } from "../../../words/en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Five Towers",
   "five_towers.about": "Bid for cards, stack them into five towers, and crown them with spires.",
   "five_towers.preset.standard": "Standard",
   "five_towers.preset.standard.about": "The official rules; a bid that you could not build is refused at once.",

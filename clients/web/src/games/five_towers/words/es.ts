@@ -4,7 +4,6 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Cinco Torres",
   "five_towers.about": "Puja por cartas, apílalas en cinco torres y corónalas con agujas.",
   "five_towers.preset.standard": "Estándar",
   "five_towers.preset.standard.about": "Las reglas oficiales; una puja que no podrías construir se rechaza al momento.",

@@ -4,7 +4,6 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Cinq Tours",
   "five_towers.about": "Mise sur des cartes, empile-les en cinq tours et couronne-les de flèches.",
   "five_towers.preset.standard": "Officielles",
   "five_towers.preset.standard.about": "Les règles officielles ; une annonce que tu ne pourrais pas construire est refusée aussitôt.",

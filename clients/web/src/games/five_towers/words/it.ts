@@ -4,7 +4,6 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Cinque Torri",
   "five_towers.about": "Fai offerte per le carte, impilale in cinque torri e incoronale con le guglie.",
   "five_towers.preset.standard": "Ufficiali",
   "five_towers.preset.standard.about": "Le regole ufficiali; un’offerta che non potresti costruire viene rifiutata subito.",

@@ -4,7 +4,6 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Vijf Torens",
   "five_towers.about": "Bied op kaarten, stapel ze op tot vijf torens en zet er een spits op.",
   "five_towers.preset.standard": "Standaard",
   "five_towers.preset.standard.about": "De officiële regels; een bod dat je niet zou kunnen bouwen, wordt meteen geweigerd.",
