@@ -384,12 +384,10 @@ export default {
   "replay.before": "Играта още не е започнала.",
   "replay.loading": "Ходовете се зареждат…",
   "replay.failed": "Ходовете не можаха да се заредят.",
-  "replay.again": "Опитай пак",
   "replay.record": "Гледай записана игра",
   "replay.drop": "Пусни тук файла със запис на игра. Той се чете само на това устройство.",
   "replay.choose": "Избери файл",
   "replay.other": "Друг файл",
-  "replay.bad_record": "Този файл не е запис на игра.",
 
   // proof
   "proof.title": "Провери разбъркването",

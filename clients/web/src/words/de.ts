@@ -384,12 +384,10 @@ export default {
   "replay.before": "Das Spiel hat noch nicht begonnen.",
   "replay.loading": "Die Züge werden geholt …",
   "replay.failed": "Die Züge konnten nicht geholt werden.",
-  "replay.again": "Noch einmal versuchen",
   "replay.record": "Ein aufgezeichnetes Spiel ansehen",
   "replay.drop": "Zieh die Aufzeichnung eines Spiels hierher. Sie wird nur auf diesem Gerät gelesen.",
   "replay.choose": "Datei auswählen",
   "replay.other": "Andere Datei",
-  "replay.bad_record": "Diese Datei ist keine Aufzeichnung eines Spiels.",
 
   // proof
   "proof.title": "Mischen nachprüfen",

@@ -384,12 +384,10 @@ export default {
   "replay.before": "La partida aún no ha empezado.",
   "replay.loading": "Trayendo las jugadas…",
   "replay.failed": "No se han podido traer las jugadas.",
-  "replay.again": "Reintentar",
   "replay.record": "Ver una partida grabada",
   "replay.drop": "Suelta aquí el archivo de una partida. Solo se lee en este dispositivo.",
   "replay.choose": "Elegir archivo",
   "replay.other": "Otro archivo",
-  "replay.bad_record": "Este archivo no es la grabación de una partida.",
 
   // proof
   "proof.title": "Comprobar el barajado",

@@ -384,12 +384,10 @@ export default {
   "replay.before": "La partie n’a pas encore commencé.",
   "replay.loading": "On va chercher les coups…",
   "replay.failed": "Impossible d’obtenir les coups.",
-  "replay.again": "Réessayer",
   "replay.record": "Voir une partie enregistrée",
   "replay.drop": "Dépose ici le fichier d’une partie. Il n’est lu que sur cet appareil.",
   "replay.choose": "Choisir un fichier",
   "replay.other": "Un autre fichier",
-  "replay.bad_record": "Ce fichier n’est pas l’enregistrement d’une partie.",
 
   // proof
   "proof.title": "Vérifier le mélange",

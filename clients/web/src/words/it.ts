@@ -384,12 +384,10 @@ export default {
   "replay.before": "La partita non è ancora iniziata.",
   "replay.loading": "Arrivano le mosse…",
   "replay.failed": "Non è stato possibile avere le mosse.",
-  "replay.again": "Riprova",
   "replay.record": "Guarda una partita registrata",
   "replay.drop": "Trascina qui il file di una partita. Viene letto solo su questo dispositivo.",
   "replay.choose": "Scegli un file",
   "replay.other": "Un altro file",
-  "replay.bad_record": "Questo file non è la registrazione di una partita.",
 
   // proof
   "proof.title": "Controlla la mescolata",

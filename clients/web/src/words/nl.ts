@@ -384,12 +384,10 @@ export default {
   "replay.before": "Het spel is nog niet begonnen.",
   "replay.loading": "De zetten worden opgehaald…",
   "replay.failed": "De zetten konden niet worden opgehaald.",
-  "replay.again": "Opnieuw proberen",
   "replay.record": "Een opgenomen spel bekijken",
   "replay.drop": "Sleep het bestand van een spel hierheen. Het wordt alleen op dit apparaat gelezen.",
   "replay.choose": "Bestand kiezen",
   "replay.other": "Ander bestand",
-  "replay.bad_record": "Dit bestand is geen opname van een spel.",
 
   // proof
   "proof.title": "Schudden controleren",
