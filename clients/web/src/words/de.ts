@@ -226,7 +226,7 @@ export default {
   "over.closed": "Der Betreiber dieses Dienstes hat den Raum geschlossen. Es gibt kein Ergebnis.",
   "over.closed.reason": "Der Betreiber dieses Dienstes hat den Raum geschlossen: {reason}. Es gibt kein Ergebnis.",
   "over.home": "Zurück zur Halle",
-  "over.place": { one: "Platz {n}", other: "Platz {n}" },
+  "over.place": { one: "Rang {n}", other: "Rang {n}" },
   "over.points": { one: "{n} Punkt", other: "{n} Punkte" },
   "over.record": "Aufzeichnung speichern",
   "over.rematch": "Noch einmal spielen",
@@ -386,6 +386,7 @@ export default {
   "replay.failed": "Die Züge konnten nicht geholt werden.",
   "replay.record": "Ein aufgezeichnetes Spiel ansehen",
   "replay.drop": "Zieh die Aufzeichnung eines Spiels hierher. Sie wird nur auf diesem Gerät gelesen.",
+  "replay.drop.about": "Du bekommst sie am Ende jedes Spiels: „{button}“.",
   "replay.choose": "Datei auswählen",
   "replay.other": "Andere Datei",
 

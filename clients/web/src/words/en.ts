@@ -383,6 +383,7 @@ export default {
   "replay.failed": "The moves could not be fetched.",
   "replay.record": "Watch a recorded game",
   "replay.drop": "Drop the record file of a game here. It is read on this device only.",
+  "replay.drop.about": "You get one at the end of every game: “{button}”.",
   "replay.choose": "Choose a file",
   "replay.other": "Another file",
 

@@ -386,6 +386,7 @@ export default {
   "replay.failed": "No se han podido traer las jugadas.",
   "replay.record": "Ver una partida grabada",
   "replay.drop": "Suelta aquí el archivo de una partida. Solo se lee en este dispositivo.",
+  "replay.drop.about": "Se obtiene al final de cada partida: «{button}».",
   "replay.choose": "Elegir archivo",
   "replay.other": "Otro archivo",
 

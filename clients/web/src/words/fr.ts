@@ -386,6 +386,7 @@ export default {
   "replay.failed": "Impossible d’obtenir les coups.",
   "replay.record": "Voir une partie enregistrée",
   "replay.drop": "Dépose ici le fichier d’une partie. Il n’est lu que sur cet appareil.",
+  "replay.drop.about": "On l’obtient à la fin de chaque partie : « {button} ».",
   "replay.choose": "Choisir un fichier",
   "replay.other": "Un autre fichier",
 

@@ -386,6 +386,7 @@ export default {
   "replay.failed": "Non è stato possibile avere le mosse.",
   "replay.record": "Guarda una partita registrata",
   "replay.drop": "Trascina qui il file di una partita. Viene letto solo su questo dispositivo.",
+  "replay.drop.about": "Si ottiene alla fine di ogni partita: «{button}».",
   "replay.choose": "Scegli un file",
   "replay.other": "Un altro file",
 

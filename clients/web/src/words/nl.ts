@@ -386,6 +386,7 @@ export default {
   "replay.failed": "De zetten konden niet worden opgehaald.",
   "replay.record": "Een opgenomen spel bekijken",
   "replay.drop": "Sleep het bestand van een spel hierheen. Het wordt alleen op dit apparaat gelezen.",
+  "replay.drop.about": "Je krijgt er een aan het eind van elk spel: ‘{button}’.",
   "replay.choose": "Bestand kiezen",
   "replay.other": "Ander bestand",
 

@@ -136,7 +136,7 @@ export default {
   "log.game_started": "Het spel begint met {n} kaarten. {name} start.",
   "log.round_started": "Ronde {round}: {cards}.",
   "log.bid_made": "{name} biedt {n}.",
-  "log.bid_made_forced": "{name} kan alleen {n} zeggen.",
+  "log.bid_made_forced": "{name} kan alleen {n} bieden.",
   "log.passed": "{name} past.",
   "log.passed_forced": "{name} moet passen.",
   "log.auction_won": { one: "{name} wint de veiling en bouwt {n} kaart.", other: "{name} wint de veiling en bouwt {n} kaarten." },
