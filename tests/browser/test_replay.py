@@ -100,6 +100,12 @@ async def test_keys_and_buttons_move_through_the_game(
         await at_move(page, seq)
     await page.get_by_role("slider").fill("20")
     await at_move(page, 20)
+    # Pages without TLS have no clipboard.
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    await page.get_by_role("button", name="Copy link").click()
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text(
+        "The address of this page is the link"
+    )
 
 
 async def test_the_replay_runs_by_itself_and_can_be_stopped(

@@ -10,6 +10,7 @@ export default {
   "app.copied": "Kopiert",
   "app.copy": "Kopieren",
   "app.copy_failed": "Dieser Browser lässt die Seite nicht kopieren. Markiere den Text und kopiere ihn selbst.",
+  "app.copy_failed.address": "Dieser Browser lässt die Seite nicht kopieren. Die Adresse dieser Seite ist der Link: Kopiere sie selbst.",
   "app.help": "Regeln und Tasten",
   "app.home": "Zur Halle",
   "app.loading": "Einen Moment …",

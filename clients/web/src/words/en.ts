@@ -7,6 +7,7 @@ export default {
   "app.copied": "Copied",
   "app.copy": "Copy",
   "app.copy_failed": "This browser does not let the page copy. Select the text and copy it yourself.",
+  "app.copy_failed.address": "This browser does not let the page copy. The address of this page is the link: copy it yourself.",
   "app.help": "Rules and keys",
   "app.home": "To the hall",
   "app.loading": "One moment …",

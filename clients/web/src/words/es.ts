@@ -10,6 +10,7 @@ export default {
   "app.copied": "Copiado",
   "app.copy": "Copiar",
   "app.copy_failed": "Este navegador no deja copiar a la página. Selecciona el texto y cópialo a mano.",
+  "app.copy_failed.address": "Este navegador no deja copiar a la página. La dirección de esta página es el enlace: cópiala a mano.",
   "app.help": "Reglas y teclas",
   "app.home": "Al vestíbulo",
   "app.loading": "Un momento…",

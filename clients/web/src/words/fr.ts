@@ -10,6 +10,7 @@ export default {
   "app.copied": "Copié",
   "app.copy": "Copier",
   "app.copy_failed": "Ce navigateur n’autorise pas la page à copier. Sélectionne le texte et copie-le toi-même.",
+  "app.copy_failed.address": "Ce navigateur n’autorise pas la page à copier. L’adresse de cette page est le lien : copie-la toi-même.",
   "app.help": "Règles et touches",
   "app.home": "Vers le hall",
   "app.loading": "Un instant…",

@@ -10,6 +10,7 @@ export default {
   "app.copied": "Copiato",
   "app.copy": "Copia",
   "app.copy_failed": "Questo browser non permette alla pagina di copiare. Seleziona il testo e copialo tu.",
+  "app.copy_failed.address": "Questo browser non permette alla pagina di copiare. L’indirizzo di questa pagina è il link: copialo tu.",
   "app.help": "Regole e tasti",
   "app.home": "All’atrio",
   "app.loading": "Un attimo…",

@@ -10,6 +10,7 @@ export default {
   "app.copied": "Gekopieerd",
   "app.copy": "Kopiëren",
   "app.copy_failed": "Deze browser laat de pagina niet kopiëren. Selecteer de tekst en kopieer hem zelf.",
+  "app.copy_failed.address": "Deze browser laat de pagina niet kopiëren. Het adres van deze pagina is de link: kopieer het zelf.",
   "app.help": "Regels en toetsen",
   "app.home": "Naar de hal",
   "app.loading": "Een ogenblik…",
