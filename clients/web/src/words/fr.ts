@@ -438,7 +438,7 @@ export default {
   "proof.detail.scores": "Points",
   "proof.detail.places": "Rangs",
   "proof.detail.closed": "Pourquoi sans résultat",
-  "proof.detail.start": "Place du premier joueur",
+  "proof.detail.start": "Premier joueur (place)",
   "proof.detail.deck": "Paquet",
   "proof.detail.first_pile": "Première pioche",
   "proof.detail.second_pile": "Deuxième pioche",
