@@ -44,11 +44,13 @@ ALWAYS = {
         "test_the_policy_is_strict",
         "test_complaints_are_heard",
     ),
+    "test_people.py": ("test_giving_up_is_asked_twice_and_done_once",),
     "test_proof.py": (
         "test_check_the_shuffle_shows_a_tick_for_everything",
         "test_a_changed_record_gets_a_cross[swap_first_cards-draws]",
     ),
     "test_replay.py": ("test_a_link_to_a_move_shows_that_move_to_somebody_else",),
+    "test_room.py": ("test_a_game_ends_when_all_who_play_want_it",),
     "test_table.py": (
         "test_play_now_leads_into_a_running_game_by_one_click",
         "test_a_build_is_planned_undone_and_shows_its_score",

@@ -16,7 +16,7 @@ SHOWN: Final = """
   const board = document.querySelector(".five-towers");
   if (!board) return null;
   const all = (within, selector) => [...within.querySelectorAll(selector)];
-  const number = (element) => parseInt(element.textContent, 10);
+  const number = (element) => parseInt(element.textContent.replace("−", "-"), 10);
   const call = (text) => (/^\\d+$/.test(text) ? Number(text) : /^(|…)$/.test(text) ? null : -1);
   const value = (card) => number(card.querySelector("text.big, text.number"));
   const player = (part) => ({

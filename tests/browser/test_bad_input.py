@@ -37,7 +37,7 @@ async def test_an_unknown_room(shared: ServerProcess, visitors: Visitors, hash_:
 
 async def test_a_move_of_an_unknown_room(shared: ServerProcess, visitors: Visitors) -> None:
     page = await visitors.visit(f"{shared.url}#/r/AAAAAA?at=3")
-    await expect(page.get_by_role("alert")).to_contain_text("There is no such room")
+    await expect(page.get_by_role("alert")).to_contain_text("There is no room AAAAAA")
     await back_to_the_hall(page)
 
 
@@ -153,6 +153,9 @@ async def test_an_expired_token_becomes_a_new_guest_of_the_same_name(
     # In the hall as well.
     hall = await visitors.visit(server.url, guest=guest)
     await hall.locator("[data-lobby=up]").wait_for()
+    # The list goes on as well: what is new comes, and what is gone goes.
+    newer = await room_of(server.url, await Service(server.url).guest("Later"))
+    await expect(hall.get_by_text(newer.code)).to_be_visible()
     await hall.get_by_role("button", name="Play now").click()
     await at_table(hall)
 

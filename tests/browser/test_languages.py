@@ -16,8 +16,8 @@ SAID: Final = """
 () => {
   const said = new Set();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  // Languages are called by their own names, and so are keys and the parts of a record.
-  const own = "[lang]:not(html), noscript, kbd, [data-check] dl";
+  // Languages are called by their own names, and so are keys and what a record holds.
+  const own = "[lang]:not(html), noscript, kbd, [data-check] dd";
   while (walker.nextNode()) {
     const { data, parentElement } = walker.currentNode;
     if (!parentElement.closest(own)) said.add(data.trim());
@@ -33,7 +33,7 @@ SAID: Final = """
 CODE: Final = re.compile(r"[a-z_]+(\.[a-z_0-9]+)+|\w*_\w+|.*\{\w+\}.*")
 """A key in place of its text, or a text whose gaps are still open."""
 
-LATIN: Final = re.compile(r"\b[A-Za-z][a-z]+ [a-z]{2,}")
+LATIN: Final = re.compile(r"\b(?!towerhall verify\b)[A-Za-z][a-z]+ [a-z]{2,}")
 
 
 async def left_over(page: Page, language: str) -> list[str]:

@@ -17,7 +17,7 @@ from tests.browser.hands import at_table
 from tests.browser.tables import Finished, drop_record
 from tests.end_to_end.servers import ServerProcess
 
-CHECKS = {"commitment", "deals", "nonces", "seed", "draws", "chain", "result"}
+CHECKS = {"commitment", "deals", "nonces", "seed", "draws", "chain", "facts", "result"}
 
 
 async def verdicts(page: Page) -> dict[str, bool]:
@@ -63,6 +63,11 @@ def change_a_move(record: dict[str, Any]) -> None:
     commit[3] = commit[3][:-1] + ("A" if last != "A" else "Q")
 
 
+def change_what_is_told(record: dict[str, Any]) -> None:
+    bid = next(fact for frame in record["frames"] for fact in frame[4] if fact[0] == "bid_made")
+    bid[2] += 1
+
+
 def change_the_secret(record: dict[str, Any]) -> None:
     record["proof"]["secret"] = other(record["proof"]["secret"])
 
@@ -81,6 +86,7 @@ def change_the_result(record: dict[str, Any]) -> None:
     [
         (swap_first_cards, "draws"),
         (change_a_move, "chain"),
+        (change_what_is_told, "facts"),
         (change_the_secret, "commitment"),
         (change_a_nonce, "nonces"),
         (change_the_result, "result"),

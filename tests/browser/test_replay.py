@@ -100,6 +100,12 @@ async def test_keys_and_buttons_move_through_the_game(
         await at_move(page, seq)
     await page.get_by_role("slider").fill("20")
     await at_move(page, 20)
+    # Pages without TLS have no clipboard.
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    await page.get_by_role("button", name="Copy link").click()
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text(
+        "The address of this page is the link"
+    )
 
 
 async def test_the_replay_runs_by_itself_and_can_be_stopped(
@@ -136,8 +142,13 @@ async def test_a_link_to_a_move_shows_that_move_to_somebody_else(
 async def test_looking_back_during_a_game_and_returning_to_it(
     shared: ServerProcess, visitors: Visitors
 ) -> None:
+    """The table keeps its line: whoever looks back keeps the seat and hears what goes on."""
     table = await set_table(shared.url, moves=4)
-    page = await visitors.visit(f"{shared.url}#/r/{table.room.code}", guest=table.guest)
+    url = f"{shared.url}#/r/{table.room.code}"
+    page = await (await visitors.context(url, guest=table.guest)).new_page()
+    lines: list[str] = []
+    page.on("websocket", lambda line: lines.append(line.url))
+    await page.goto(url)
     seq = await at_table(page)
     before = await shown(page)
     await page.keyboard.press("m")
@@ -146,9 +157,39 @@ async def test_looking_back_during_a_game_and_returning_to_it(
     assert await shown(page) == before
     await page.keyboard.press("Home")
     await at_move(page, 1)
+    news = page.get_by_role("status").filter(has_text="It is your turn.")
+    await expect(news).to_be_visible()
+    assert (await page.title()).startswith("● Your turn")
+    assert await at_table(page) == seq
     await page.get_by_role("button", name="Back to the game").click()
-    await at_table(page, seq=seq)
     await Player(page).move()
+    await at_table(page, seq=seq + 1)
+    assert len(lines) == 1
+
+
+async def test_whoever_looks_back_is_told_that_the_game_went_on(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    async with seated(Service(shared.url), 2) as (made, tables):
+        await tables[0].start()
+        watcher = await Service(shared.url).guest("Watcher")
+        page = await visitors.visit(f"{shared.url}#/r/{made.code}?at=2", guest=watcher)
+        await at_move(page, 2)
+        await expect(page.get_by_text("The game went on")).to_have_count(0)
+        seq = await at_table(page)
+        policy = random_policy(random.Random(3))
+        for table in tables:
+            await table.until(partial(has_seen, table, seq))
+            if table.offers:
+                await table.choose(policy(table.view, table.offers))
+                break
+        await at_table(page, seq=seq + 1)
+        await expect(page.get_by_text("The game went on: 1 move")).to_be_visible()
+        await at_move(page, 2)
+        last = page.locator("[data-replay=ready]")
+        await expect(last).to_have_attribute("data-last", str(seq + 1))
+        await page.get_by_role("button", name="Back to the game").click()
+        await page.locator(".five-towers .board").wait_for()
 
 
 async def test_a_record_file_that_is_dropped_is_watched_without_a_server(

@@ -69,7 +69,7 @@ async def test_the_bot_of_the_readme_plays_a_whole_game_over_a_cut(tmp_path: Pat
     told = json.loads(out.splitlines()[-1])
     assert len(told["result"]["scores"]) == 3
     assert {check["name"]: check["ok"] for check in told["checks"]} == dict.fromkeys(
-        ("commitment", "deals", "nonces", "seed", "draws", "chain", "result"), True
+        ("commitment", "deals", "nonces", "seed", "draws", "chain", "facts", "result"), True
     )
     assert next(c for c in told["checks"] if c["name"] == "nonces")["detail"]["seats"] == [0]
     seen, rest = seqs(first), seqs(second)

@@ -7,6 +7,8 @@ export interface Limits {
   arrayItems: number;
   mapItems: number;
   depth: number;
+  /** Whether bytes may stand there, which are read as text (P-12). No message has any. */
+  bytes?: boolean;
 }
 
 export const FROM_CLIENT: Limits = { messageBytes: 4096, stringBytes: 1200, arrayItems: 64, mapItems: 32, depth: 8 };

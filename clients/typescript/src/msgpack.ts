@@ -5,7 +5,7 @@
  * refused here, and it cannot be told afterwards that it was there; so this reads and writes itself, in less code.
  */
 
-import { utf8 } from "./bytes";
+import { base64url, utf8 } from "./bytes";
 import { checkInteger, checkSize, deeper, malformed, put, type Limits } from "./limits";
 
 const TEXT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -137,6 +137,9 @@ class Reader {
       case 0xc0: return null;
       case 0xc2: return false;
       case 0xc3: return true;
+      case 0xc4: return this.#data(1);
+      case 0xc5: return this.#data(2);
+      case 0xc6: return this.#data(4);
       case 0xcc: return this.#number(1);
       case 0xcd: return this.#number(2);
       case 0xce: return this.#number(4);
@@ -184,6 +187,12 @@ class Reader {
     } catch {
       throw malformed("the text is not UTF-8");
     }
+  }
+
+  #data(size: 1 | 2 | 4): string {
+    if (!this.#limits.bytes) throw malformed("bytes are not used here");
+    const start = this.#take(this.#number(size));
+    return base64url(this.#bytes.subarray(start, this.#at));
   }
 
   #number(size: 1 | 2 | 4): number {

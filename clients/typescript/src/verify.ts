@@ -2,22 +2,24 @@
  * Checking the shuffle of a finished game without trusting whoever made the record (P-86, P-121).
  *
  * What needs the rules of a game is not checked here: that the cards on the table are those that were drawn is for whoever
- * knows the game, and `towerhall verify` decides every move again.
+ * knows the game, and `towerhall verify` decides every move again and draws every view anew.
  */
 
 import { base64url, bigEndian, fromBase64url, joined } from "./bytes";
 import { blake2b } from "./blake2b";
+import { same } from "./equality";
 import { Act, commitment, gameSeed, NO_NONCE, nonceHash, sorted } from "./fairness";
 import { room } from "./nonce";
 import { CHAIN_BYTES } from "./record";
+import { isTold, readCommit } from "./stored";
 import { Timeline } from "./timeline";
 import type { Check, Document, Fact, GameRecord } from "./types";
 
 const MARK_BYTES = 8;
 
-/** What a check found: what it looked at, and where something is wrong, if anything is. */
+/** What a check found: what it looked at, and where something is wrong, if anything is: a place by its number, or a part. */
 interface Found {
-  where: string | null;
+  where: Document | null;
   detail: Document;
 }
 
@@ -30,6 +32,7 @@ export async function verifyShuffle(record: GameRecord): Promise<Check[]> {
     ["seed", checkSeeds],
     ["draws", checkDraws],
     ["chain", checkChain],
+    ["facts", checkFacts],
     ["result", checkResult],
   ];
   const found: Check[] = [];
@@ -47,7 +50,7 @@ function attempt(check: () => Found): Found {
   try {
     return check();
   } catch (error) {
-    return { where: String(error), detail: {} };
+    return { where: { error: String(error) }, detail: {} };
   }
 }
 
@@ -57,10 +60,10 @@ function checkCommitment(record: GameRecord): Found {
   const created = record.frames[0]?.facts.find(([name]) => name === "room_created");
   const right = ["room_created", record.game, record.version, record.seats.length, record.uid, claimed];
   const revealed = factsOf(record, "secret_revealed");
-  let where: string | null = null;
-  if (base64url(commitment(fromBase64url(record.uid), fromBase64url(secret))) !== claimed) where = "the secret";
-  else if (!same(created, right)) where = "frame 1";
-  else if (!revealed.length || revealed.some(([, shown]) => shown !== secret)) where = "the last frame";
+  let where: Document | null = null;
+  if (base64url(commitment(fromBase64url(record.uid), fromBase64url(secret))) !== claimed) where = { part: "secret" };
+  else if (!same(created, right)) where = { frame: 1 };
+  else if (!revealed.length || revealed.some(([, shown]) => shown !== secret)) where = { frame: record.frames.length };
   return { where, detail: { commitment: claimed, secret } };
 }
 
@@ -75,11 +78,11 @@ function checkDeals(record: GameRecord): Found {
     .map(({ deal, unseated = [] }) => ["deal_cancelled", deal, unseated]);
   const early = deals.findIndex(({ outcome }, at) => outcome !== "cancelled" && at < deals.length - 1);
   const misnumbered = deals.findIndex(({ deal }, at) => deal !== at + 1);
-  let where: string | null = null;
-  if (!same(told, claimed)) where = "sealed";
-  else if (early >= 0 || misnumbered >= 0) where = `deal ${Math.max(early, misnumbered) + 1}`;
-  else if (!same(factsOf(record, "deal_cancelled"), cancelled)) where = "deal_cancelled";
-  else if (!same(factsOf(record, "dealt"), dealt)) where = "dealt";
+  let where: Document | null = null;
+  if (!same(told, claimed)) where = { part: "deals" };
+  else if (early >= 0 || misnumbered >= 0) where = { deal: Math.max(early, misnumbered) + 1 };
+  else if (!same(factsOf(record, "deal_cancelled"), cancelled)) where = { part: "deals" };
+  else if (!same(factsOf(record, "dealt"), dealt)) where = { part: "deals" };
   return { where, detail: { deals: deals.length, cancelled: cancelled.length } };
 }
 
@@ -91,13 +94,13 @@ function checkNonces(record: GameRecord): Found {
   const took: number[] = [];
   for (const { deal, outcome, seats } of record.proof.deals)
     for (const [seat, { nonce, nonce_hash }] of seats.entries()) {
-      const where = `deal ${deal}, seat ${seat}`;
+      const where = { deal, seat };
       if (!nonce && !(nonce_hash && outcome === "dealt")) continue;
       if (!nonce || base64url(nonceHash(uid, fromBase64url(nonce))) !== nonce_hash) return { where, detail: {} };
       if (!left.delete(`${seat} ${nonce}`)) return { where, detail: {} };
       if (outcome === "dealt") took.push(seat);
     }
-  return { where: left.size ? "nonce_opened" : null, detail: { nonces: opened.length, seats: took } };
+  return { where: left.size ? { part: "nonces" } : null, detail: { nonces: opened.length, seats: took } };
 }
 
 /** The seed follows from the secret and the nonces, and from nothing else. */
@@ -105,7 +108,7 @@ function checkSeeds(record: GameRecord): Found {
   const secret = fromBase64url(record.proof.secret);
   const seeds: string[] = [];
   for (const { deal, outcome, seats, seed } of record.proof.deals) {
-    const where = `deal ${deal}`;
+    const where = { deal };
     if (outcome !== "dealt") {
       if (seed) return { where, detail: {} };
       continue;
@@ -122,7 +125,7 @@ function checkSeeds(record: GameRecord): Found {
 function checkDraws(record: GameRecord): Found {
   const acts = new Map<string, Act>();
   for (const [at, draw] of record.draws.entries()) {
-    const where = `draw ${at + 1}`;
+    const where = { draw: at + 1 };
     const [deal, act, kind, given, result] = draw;
     const seed = record.proof.deals.find((one) => one.deal === deal)?.seed;
     if (!seed || act < 0) return { where, detail: {} };
@@ -142,19 +145,35 @@ function checkChain(record: GameRecord): Found {
   const link = (id: Uint8Array, blob: Uint8Array): Uint8Array => blake2b(joined(before, times, id, blob), CHAIN_BYTES);
   const detail = { commits: record.commits.length, chain: record.chain };
   for (const [at, [seq, id, chain, blob, wallMs, servedMs]] of record.commits.entries()) {
-    const where = `commit ${at + 1}`;
+    const where = { commit: at + 1 };
     const right = link(fromBase64url(id), fromBase64url(blob));
     if (seq !== at + 1 || base64url(right) !== chain) return { where, detail };
-    if (record.frames[at]?.mark !== base64url(right.subarray(0, MARK_BYTES))) return { where: `frame ${at + 1}`, detail };
+    if (record.frames[at]?.mark !== base64url(right.subarray(0, MARK_BYTES))) return { where: { frame: at + 1 }, detail };
     before = right;
     times = joined(bigEndian(wallMs, 8), bigEndian(servedMs, 8));
   }
   const nothing = new Uint8Array(0);
-  let where: string | null = null;
-  if (record.frames.length !== record.commits.length) where = "frames";
-  else if (base64url(before) !== record.chain) where = "chain";
-  else if (base64url(link(nothing, nothing)) !== record.seal) where = "seal";
+  let where: Document | null = null;
+  if (record.frames.length !== record.commits.length) where = { part: "commits" };
+  else if (base64url(before) !== record.chain) where = { part: "chain" };
+  else if (base64url(link(nothing, nothing)) !== record.seal) where = { part: "seal" };
   return { where, detail };
+}
+
+/** What the frames tell happened, and who caused it, is what stands in the log: each event once and in order. */
+function checkFacts(record: GameRecord): Found {
+  let told = 0;
+  for (const [at, [, , , blob]] of record.commits.entries()) {
+    const { cause, events } = readCommit(fromBase64url(blob));
+    const frame = record.frames[at];
+    const isRight =
+      frame?.facts.length === events.length &&
+      same(frame.cause, cause) &&
+      frame.facts.every((fact, place) => isTold(fact, events[place]!));
+    if (!isRight) return { where: { frame: at + 1 }, detail: {} };
+    told += events.length;
+  }
+  return { where: null, detail: { facts: told } };
 }
 
 /** The frames lead to the result that the record claims. */
@@ -164,21 +183,9 @@ function checkResult(record: GameRecord): Found {
   const claimed: Document = record.result ? { result: { ...record.result } } : { closed: record.closed ?? "" };
   const told = last["result"] === undefined ? { closed: last["closed"] ?? "" } : { result: last["result"] };
   const matches = same(claimed, told) && last["status"] === "over" && last["uid"] === record.uid && last["code"] === record.code;
-  return { where: matches ? null : `frame ${timeline.last}`, detail: claimed };
+  return { where: matches ? null : { frame: timeline.last }, detail: claimed };
 }
 
 function factsOf(record: GameRecord, name: string): Fact[] {
   return record.frames.flatMap(({ facts }) => facts.filter((fact) => fact[0] === name));
-}
-
-/** Equality of plain data, whatever the order of keys. */
-function same(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (typeof one !== "object" || typeof other !== "object" || !one || !other) return false;
-  if (Array.isArray(one) !== Array.isArray(other)) return false;
-  const keys = Object.keys(one);
-  return (
-    keys.length === Object.keys(other).length &&
-    keys.every((key) => Object.hasOwn(other, key) && same(one[key as keyof typeof one], other[key as keyof typeof other]))
-  );
 }

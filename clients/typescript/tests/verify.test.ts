@@ -58,7 +58,7 @@ test.each(RECORDS)("a true record holds: %s", async (file) => {
   const record = parseRecord(read(file));
   const checks = await verifyShuffle(record);
   expect(checks.map(({ name, ok }) => [name, ok])).toEqual(
-    ["commitment", "deals", "nonces", "seed", "draws", "chain", "result"].map((name) => [name, true]),
+    ["commitment", "deals", "nonces", "seed", "draws", "chain", "facts", "result"].map((name) => [name, true]),
   );
   const timeline = new Timeline(record.frames);
   expect(timeline.last).toBe(record.commits.length);
@@ -89,15 +89,36 @@ describe.each(RECORDS.filter((file, at) => at === 0 || statSync(file).size < SHO
     for (const path of few) expect(await findings(withChange(text, path)), path.join(".")).not.toEqual([]);
   });
 
-  test("in every tenth commit, and in the frames where they speak of the shuffle", async () => {
+  test("in every tenth commit, and in all that its frame tells", async () => {
     const commits = paths("commits").filter(([, row]) => Number(row) % 10 === 0);
-    const facts = paths("frames").filter(([, frame, field, fact]) => {
-      if (field === 1 || field === 2) return Number(frame) % 10 === 0;
-      const name = ((whole["frames"] as Json[][])[Number(frame)]?.[4] as Json[][] | undefined)?.[Number(fact)]?.[0];
-      return field === 4 && ["room_created", "sealed", "secret_revealed", "nonce_opened", "dealt", "deal_cancelled"].includes(String(name));
-    });
+    // Number, mark, cause and facts; what the view shows in between is for the rules to say.
+    const facts = paths("frames").filter(([, frame, field]) => [1, 2, 3, 4].includes(Number(field)) && Number(frame) % 10 === 0);
     expect(facts.length).toBeGreaterThan(5);
     for (const path of [...commits, ...facts]) expect(await findings(withChange(text, path)), path.join(".")).not.toEqual([]);
+  });
+
+  test("in every fact", async () => {
+    const name = (path: Path): string => String(((whole["frames"] as Json[][])[Number(path[1])]![4] as Json[][])[Number(path[3])]![0]);
+    // One of each kind of fact: the first field of it that can be changed, its name and its last.
+    const seen = new Map<string, Path[]>();
+    for (const path of paths("frames").filter(([, , field]) => field === 4)) seen.set(name(path), [...(seen.get(name(path)) ?? []), path]);
+    expect(seen.size).toBeGreaterThan(5);
+    for (const [fact, places] of seen)
+      for (const path of [places[0]!, places[1] ?? places[0]!, places.at(-1)!]) expect(await findings(withChange(text, path)), `${fact} ${path.join(".")}`).toContain("facts");
+  });
+
+  test("a fact that is left out, told twice, or told elsewhere", async () => {
+    const frames = whole["frames"] as Json[][];
+    const at = frames.findLastIndex((frame) => (frame[4] as Json[]).length > 1);
+    const facts = frames[at]![4] as Json[];
+    for (const other of [facts.slice(1), [...facts, facts[0]!], facts.toReversed()])
+      expect(await findings({ ...whole, frames: frames.with(at, frames[at]!.with(4, other)) })).toContain("facts");
+  });
+
+  test("somebody who is named as the cause of what the room did", async () => {
+    const frames = whole["frames"] as Json[][];
+    expect(frames[0]![3]).toEqual([]);
+    expect(await findings({ ...whole, frames: frames.with(0, frames[0]!.with(3, [0])) })).toContain("facts");
   });
 
   test("a commit or a deal that is left out", async () => {

@@ -1,7 +1,7 @@
 import type { Catalogue, GameDescription } from "towerhall-client";
 import { describe, expect, it } from "vitest";
 
-import { agreed, clockChoices, codeWord, defaults, duration, listedName, presetOf } from "../src/lobby/options";
+import { agreed, clockChoices, codeWord, defaults, duration, gameWord, listedName, presetOf } from "../src/lobby/options";
 import { newWishes } from "../src/lobby/wishes";
 
 const GAME: GameDescription = {
@@ -70,4 +70,9 @@ describe("the clocks of a form", () => {
 it("a bot in a list is called by its level, and a person by name", () => {
   expect(listedName("bot hard")).toBe("bot (Hard)");
   expect(listedName("bot harder")).toBe("bot harder");
+});
+
+it("a game has its name before anything of it is loaded", () => {
+  expect(gameWord("five_towers")).toBe("Five Towers");
+  expect(gameWord("nobody_knows_it")).toBe("nobody knows it");
 });

@@ -1,7 +1,9 @@
 import type { Document, Fact } from "towerhall-client";
 import { describe, expect, it } from "vitest";
 
+import { closedText } from "../src/room/closed";
 import { sayRoom } from "../src/room/say";
+import { tell } from "../src/room/tell";
 import { clockDigits, clockText } from "../src/room/time";
 import { freeSeats, namesOf, places, roomOf, turnOf, unready } from "../src/room/view";
 import en from "../src/words/en";
@@ -104,4 +106,15 @@ describe("a clock", () => {
     expect(clockText(-500)).toBe("0:00");
     expect(clockText(3 * 86_400_000)).toBe("3 days");
   });
+});
+
+it("tells levels of bots in words", () => {
+  expect(tell(["bot_sat", 1, "hard"], null, {}, [])).toBe("A bot (Hard) takes seat 2.");
+  expect(tell(["dealt", 1], null, {}, [])).toBeNull();
+});
+
+it("says why a room was closed without codes", () => {
+  expect(closedText("agreed")).toBe(en["over.agreed"]);
+  expect(closedText("closed_by_operator")).toBe("Whoever runs this service closed the room. There is no result.");
+  expect(closedText("server_moves")).toBe("Whoever runs this service closed the room: server moves. There is no result.");
 });

@@ -72,6 +72,12 @@ export interface GameUi {
 }
 
 const folders = import.meta.glob<{ default: GameUi }>("./*/game.ts");
+const names = import.meta.glob<Record<Language, string>>("./*/name.ts", { eager: true, import: "default" });
+
+/** What a game is called, or null if this page has no folder for it. */
+export function nameOfGame(name: string, language: Language): string | null {
+  return names[`./${name}/name.ts`]?.[language] ?? null;
+}
 
 /** Whether this page can draw the game. */
 export function hasGame(name: string): boolean {

@@ -1,16 +1,16 @@
 /** Options of games and rooms in words. The service names texts by codes; the words are ours. */
 import type { Catalogue, Document, GameDescription, Value } from "towerhall-client";
 
-import { t, word } from "../words/index.svelte";
+import { nameOfGame } from "../games";
+import { currentLanguage, t, word } from "../words/index.svelte";
 
 /** Clocks that a form offers, in seconds; those that the service does not take are left out. */
 const CLOCKS = [0, 30, 60, 120, 300, 3600, 86_400, 3 * 86_400, 7 * 86_400];
 export const PACES = { quick: 150, usual: 600, relaxed: 1800 } as const;
 export type Pace = keyof typeof PACES;
 
-export function gameWord(game: GameDescription | string): string {
-  const name = typeof game === "string" ? game : game.text;
-  return word(name) ?? name.replaceAll("_", " ");
+export function gameWord(name: string): string {
+  return nameOfGame(name, currentLanguage()) ?? name.replaceAll("_", " ");
 }
 
 export function levelWord(level: string): string {

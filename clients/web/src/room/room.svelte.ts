@@ -84,6 +84,10 @@ export class Room {
     return this.#table.history(first);
   }
 
+  on(listener: (event: TableEvent) => void): () => void {
+    return this.#table.on(listener);
+  }
+
   timeLeft(): number | null {
     return this.#table.timeLeft();
   }

@@ -62,7 +62,7 @@ export function namesOf(room: RoomView | null): string[] {
   return room ? places(room).map(({ seat, holder }) => (holder ? nameOf(holder, seat) : "")) : [];
 }
 
-export function nameOf(holder: Holder, seat: number): string {
+export function nameOf(holder: { name: string; bot?: string }, seat: number): string {
   return holder.bot ? t("room.bot.name", { number: seat + 1 }) : holder.name;
 }
 

@@ -26,7 +26,7 @@ interface Shown {
 export async function checkDraws(record: GameRecord): Promise<Check> {
   const shown = whatWasShown(record.frames.flatMap((frame) => frame.facts));
   const deal = record.proof.deals.findLast((each) => each.outcome === "dealt")?.deal;
-  if (!shown || deal === undefined) return { name: "cards", ok: true, detail: { dealt: false } };
+  if (!shown || deal === undefined) return { name: "cards", ok: true, detail: {} };
   const draws = record.draws.filter((draw) => draw[0] === deal);
   const first = shuffled(draws, 0);
   const start = draws.find((draw) => draw[1] === 1 && draw[2] === "below");
@@ -41,7 +41,7 @@ export async function checkDraws(record: GameRecord): Promise<Check> {
   return {
     name: "cards",
     ok: faults.length === 0,
-    detail: { dealt: true, faults: faults as string[], start: shown.start, first: shown.laps[0], second: shown.laps[1] },
+    detail: { faults: faults as string[], start: shown.start, first_pile: shown.laps[0], second_pile: shown.laps[1] },
   };
 }
 

@@ -4,7 +4,6 @@
  * A card shows one storey at its foot and a roof above it. In a tower the next card covers the roof,
  * so that only the top card has one. Storeys of low values are narrower: towers taper as they grow.
  */
-export const WIDTH = 100;
 export const HEIGHT = 140;
 /** Where the storey begins; it ends with the card. */
 export const FLOOR = 100;

@@ -9,6 +9,11 @@ export interface Ranked {
   score: Score;
 }
 
+/** Points as they are written: with a minus as wide as a plus. */
+export function spelt(points: number): string {
+  return String(points).replace("-", "−");
+}
+
 /** Best first, equal places by seat; empty while the game goes on. */
 export function rankingOf(view: Document): Ranked[] {
   const game = readGame(view);

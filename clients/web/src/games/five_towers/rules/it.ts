@@ -6,7 +6,7 @@ export default [
     id: "goal",
     title: "Di che cosa si tratta",
     paragraphs: [
-      "Ogni giocatore costruisce fino a cinque torri, una per tipo: Caramella, Fantasma, Albero, Metallo e Sabbia. In ogni turno ci sono fino a cinque carte scoperte, e dici quante ne costruiresti. Chi dice il numero più alto deve costruirne esattamente tante.",
+      "Ogni giocatore costruisce fino a cinque torri, una per tipo: Caramella, Fantasma, Albero, Metallo e Sabbia. In ogni mano ci sono fino a cinque carte scoperte, e dici quante ne costruiresti. Chi dice il numero più alto deve costruirne esattamente tante.",
       "Le carte sono punti, le torri con guglia valgono doppio, e ciò che demolisci costa sempre di più.",
     ],
     figure: "kinds",
@@ -16,7 +16,7 @@ export default [
     title: "L’asta",
     paragraphs: [
       "Il primo giocatore dice per primo un numero, da 0 fino al numero di carte scoperte. Poi ognuno a turno, una volta sola, dice un numero più alto o passa. Si possono saltare numeri.",
-      "Chi dice tutte le carte scoperte chiude subito l’asta. Se nessuno supera 0, tutte le carte vengono scartate e ricomincia lo stesso giocatore. Altrimenti il turno seguente lo apre chi siede alla sinistra di chi ha costruito.",
+      "Chi dice tutte le carte scoperte chiude subito l’asta. Se nessuno supera 0, tutte le carte vengono scartate e ricomincia lo stesso giocatore. Altrimenti la mano seguente la apre chi siede alla sinistra di chi ha costruito.",
       "Puoi dire solo quanto puoi costruire. Come si controlla dipende dalle regole scelte per la stanza.",
     ],
     figure: "auction",
@@ -53,7 +53,7 @@ export default [
     id: "end",
     title: "Fine e punti",
     paragraphs: [
-      "Ciò che nessuno ha preso viene scartato. Quando il mazzo è finito, gli scarti si mescolano una volta e si giocano di nuovo. Quando finiscono anche quelli, la partita termina dopo quel turno.",
+      "Ciò che nessuno ha preso viene scartato. Quando il mazzo è finito, gli scarti si mescolano una volta e si giocano di nuovo. Quando finiscono anche quelli, la partita termina dopo quella mano.",
       "Ogni carta in una torre vale 1 punto. Nelle torri con guglia ogni carta vale 1 punto in più. Nella tua torre più alta ogni carta vale 1 punto in più. Poi togli quanto costano le tue carte demolite. Vince il totale più alto; in caso di parità la vittoria è condivisa.",
     ],
     figure: "scoring",

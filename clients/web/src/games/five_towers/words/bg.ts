@@ -4,7 +4,6 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Пет кули",
   "five_towers.about": "Наддавай за карти, строй от тях пет кули и ги увенчай с шпилове.",
   "five_towers.preset.standard": "Стандартни",
   "five_towers.preset.standard.about": "Официалните правила; обява, която не можеш да построиш, се отхвърля веднага.",
@@ -49,7 +48,7 @@ export default {
   // phases, in words
   "five_towers.hint.bid": "Твоята обява: колко от тези карти ще вземеш?",
   "five_towers.hint.bid_start": "Ти започваш: колко от тези карти ще вземеш? 0 значи никоя.",
-  "five_towers.hint.must_pass": "Не можеш повече: пас.",
+  "five_towers.hint.must_pass": "Не можеш да обявиш повече: пас.",
   "five_towers.hint.wait_bid": "{name} обмисля обява.",
   "five_towers.hint.wait_build": { one: "{name} строи {n} карта.", other: "{name} строи {n} карти." },
   "five_towers.hint.pick": { one: "Избери още {n} карта за строеж.", other: "Избери още {n} карти за строеж." },
@@ -167,7 +166,7 @@ export default {
   "five_towers.result.penalty": "Съборени",
   "five_towers.result.penalty.about": "минус 1 за първата, минус 2 за втората…",
   "five_towers.result.total": "Общо",
-  "five_towers.result.place": "Място",
+  "five_towers.result.place": "Класиране",
   "five_towers.result.winner": "Победа",
 
   // keys

@@ -4,7 +4,6 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Fünf Türme",
   "five_towers.about": "Biete um Karten, staple sie zu fünf Türmen und setz ihnen die Spitze auf.",
   "five_towers.preset.standard": "Standard",
   "five_towers.preset.standard.about": "Die offiziellen Regeln; ein Gebot, das du nicht bauen könntest, wird sofort abgelehnt.",
@@ -54,7 +53,7 @@ export default {
   "five_towers.hint.wait_build": { one: "{name} baut {n} Karte.", other: "{name} baut {n} Karten." },
   "five_towers.hint.pick": { one: "Wähle noch {n} Karte zum Bauen.", other: "Wähle noch {n} Karten zum Bauen." },
   "five_towers.hint.ready": "Alle Karten haben einen Platz. Bauen?",
-  "five_towers.hint.confirm": "{n} bieten? Zum Bestätigen nochmal drücken.",
+  "five_towers.hint.confirm": "{n} bieten? Zum Bestätigen noch einmal drücken.",
   "five_towers.hint.over": "Das Spiel ist aus.",
   "five_towers.hint.last_round": "Letzte Runde",
 
@@ -71,7 +70,7 @@ export default {
   "five_towers.torn.short": "Abgerissen",
   "five_towers.torn.none": "Nichts abgerissen",
   "five_towers.auction": "Versteigerung",
-  "five_towers.call.bid": "sagt {n}",
+  "five_towers.call.bid": "bietet {n}",
   "five_towers.call.pass": "passt",
   "five_towers.call.pass.short": "passt",
   "five_towers.call.turn": "sagt als Nächstes an",
@@ -79,7 +78,7 @@ export default {
   "five_towers.call.waits": "hat noch nichts angesagt",
   "five_towers.call.limit": "nahm {n} zurück",
   "five_towers.start": "Startspieler",
-  "five_towers.turn": "Am Zug",
+  "five_towers.turn": "Ist dran",
   "five_towers.offline": "nicht verbunden",
   "five_towers.you": "Du",
   "five_towers.yours": "Deine Türme",
@@ -94,9 +93,9 @@ export default {
 
   // actions
   "five_towers.bid": "{n} bieten",
-  "five_towers.bid.confirm": "{n} bieten: nochmal drücken",
+  "five_towers.bid.confirm": "{n} bieten: noch einmal drücken",
   "five_towers.pass": "Passen",
-  "five_towers.pass.confirm": "Passen: nochmal drücken",
+  "five_towers.pass.confirm": "Passen: noch einmal drücken",
   "five_towers.build": "Bauen",
   "five_towers.undo": "Rückgängig",
   "five_towers.clear": "Von vorn",
@@ -137,7 +136,7 @@ export default {
   "log.game_started": "Das Spiel beginnt mit {n} Karten. {name} fängt an.",
   "log.round_started": "Runde {round}: {cards}.",
   "log.bid_made": "{name} bietet {n}.",
-  "log.bid_made_forced": "{name} kann nur {n} sagen.",
+  "log.bid_made_forced": "{name} kann nur {n} bieten.",
   "log.passed": "{name} passt.",
   "log.passed_forced": "{name} muss passen.",
   "log.auction_won": { one: "{name} gewinnt die Versteigerung und baut {n} Karte.", other: "{name} gewinnt die Versteigerung und baut {n} Karten." },
@@ -167,7 +166,7 @@ export default {
   "five_towers.result.penalty": "Abriss",
   "five_towers.result.penalty.about": "minus 1 für die erste, minus 2 für die zweite …",
   "five_towers.result.total": "Summe",
-  "five_towers.result.place": "Platz",
+  "five_towers.result.place": "Rang",
   "five_towers.result.winner": "Gewonnen",
 
   // keys

@@ -3,7 +3,6 @@ import type { Text } from "../../../words/en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Five Towers",
   "five_towers.about": "Bid for cards, stack them into five towers, and crown them with spires.",
   "five_towers.preset.standard": "Standard",
   "five_towers.preset.standard.about": "The official rules; a bid that you could not build is refused at once.",
@@ -148,14 +147,14 @@ export default {
   "log.display_cleared": "Discarded: {cards}.",
   "log.pile_reshuffled": { one: "The pile is used up. {n} discarded card makes a new one.", other: "The pile is used up. {n} discarded cards are shuffled into a new one." },
   "log.pile_empty": "The pile is used up, and nothing was discarded.",
-  "log.game_ended": "{name} wins with {n} points.",
-  "log.game_ended_shared": "{name} share the win with {n} points.",
+  "log.game_ended": { one: "{name} wins with {n} point.", other: "{name} wins with {n} points." },
+  "log.game_ended_shared": { one: "{name} share the win with {n} point.", other: "{name} share the win with {n} points." },
 
   // result
   "five_towers.result.title": "The towers stand",
-  "five_towers.result.wins": "{name} wins with {n} points.",
-  "five_towers.result.you_win": "You win with {n} points!",
-  "five_towers.result.share": "{name} share the win with {n} points.",
+  "five_towers.result.wins": { one: "{name} wins with {n} point.", other: "{name} wins with {n} points." },
+  "five_towers.result.you_win": { one: "You win with {n} point!", other: "You win with {n} points!" },
+  "five_towers.result.share": { one: "{name} share the win with {n} point.", other: "{name} share the win with {n} points." },
   "five_towers.result.player": "Player",
   "five_towers.result.cards": "Cards",
   "five_towers.result.cards.about": "1 for every card in a tower",

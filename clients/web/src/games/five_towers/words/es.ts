@@ -4,7 +4,6 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Cinco Torres",
   "five_towers.about": "Puja por cartas, apílalas en cinco torres y corónalas con agujas.",
   "five_towers.preset.standard": "Estándar",
   "five_towers.preset.standard.about": "Las reglas oficiales; una puja que no podrías construir se rechaza al momento.",
@@ -24,7 +23,7 @@ export default {
   "five_towers.demolish_spire.about": "Si una aguja se puede derribar como cualquier otra carta superior.",
   "five_towers.demolish_spire.false": "No se puede",
   "five_towers.demolish_spire.true": "Se puede",
-  "five_towers.auto_pass": "Jugadas forzadas",
+  "five_towers.auto_pass": "Pujas forzadas",
   "five_towers.auto_pass.about": "Si el juego pasa por quienes no tienen otra opción.",
   "five_towers.auto_pass.true": "Las hace el juego",
   "five_towers.auto_pass.false": "Las hace cada jugador",
@@ -137,7 +136,7 @@ export default {
   "log.game_started": "La partida empieza con {n} cartas. Comienza {name}.",
   "log.round_started": "Ronda {round}: {cards}.",
   "log.bid_made": "{name} puja {n}.",
-  "log.bid_made_forced": "{name} solo puede decir {n}.",
+  "log.bid_made_forced": "{name} solo puede pujar {n}.",
   "log.passed": "{name} pasa.",
   "log.passed_forced": "{name} tiene que pasar.",
   "log.auction_won": { one: "{name} gana la subasta y construye {n} carta.", other: "{name} gana la subasta y construye {n} cartas." },

@@ -4,8 +4,7 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Cinq Tours",
-  "five_towers.about": "Mise sur des cartes, empile-les en cinq tours et couronne-les de flèches.",
+  "five_towers.about": "Enchéris pour des cartes, empile-les en cinq tours et couronne-les de flèches.",
   "five_towers.preset.standard": "Officielles",
   "five_towers.preset.standard.about": "Les règles officielles ; une annonce que tu ne pourrais pas construire est refusée aussitôt.",
   "five_towers.preset.printed": "Comme imprimé",
@@ -124,7 +123,7 @@ export default {
   "code.not_your_turn": "Ce n’est pas ton tour.",
   "code.bid_out_of_range": "Annonce un nombre de 0 à {most}.",
   "code.bid_too_low": "Annonce plus de {highest}, ou passe.",
-  "code.start_player_must_bid": "Le premier joueur ne peut pas passer : 0 veut dire non.",
+  "code.start_player_must_bid": "Le premier joueur ne peut pas passer : annoncer 0, c’est renoncer.",
   "code.bid_infeasible": "Tu pourrais construire au plus {most} de ces cartes.",
   "code.bid_not_lowered": "Tu as repris {limit} dans cette manche : annonce moins, ou renonce.",
   "code.wrong_number_of_cards": "Tu as annoncé {number} : construis exactement autant de cartes.",

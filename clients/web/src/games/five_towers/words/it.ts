@@ -4,7 +4,6 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Cinque Torri",
   "five_towers.about": "Fai offerte per le carte, impilale in cinque torri e incoronale con le guglie.",
   "five_towers.preset.standard": "Ufficiali",
   "five_towers.preset.standard.about": "Le regole ufficiali; un’offerta che non potresti costruire viene rifiutata subito.",
@@ -56,10 +55,10 @@ export default {
   "five_towers.hint.ready": "Tutte le carte hanno un posto. Costruire?",
   "five_towers.hint.confirm": "Offrire {n}? Premi ancora per confermare.",
   "five_towers.hint.over": "La partita è finita.",
-  "five_towers.hint.last_round": "Ultimo turno",
+  "five_towers.hint.last_round": "Ultima mano",
 
   // table
-  "five_towers.round": "Turno {n}",
+  "five_towers.round": "Mano {n}",
   "five_towers.lap.1": "Primo giro del mazzo",
   "five_towers.lap.2": "Secondo giro del mazzo",
   "five_towers.display": "Carte scoperte",
@@ -116,7 +115,7 @@ export default {
   "five_towers.why.demolish_first": "{card} ci sta se demolisci la cima della tua torre {kind}.",
   "five_towers.why.dead_end": { one: "Dopo {card} non potresti piazzare tutto ({n} carta).", other: "Dopo {card} non potresti piazzare tutte e {n} le carte." },
   "five_towers.why.enough": "Tutte le carte della tua offerta hanno un posto. Annullane una per cambiare.",
-  "five_towers.why.one_demolition": "In un turno si può demolire una sola carta.",
+  "five_towers.why.one_demolition": "In una mano si può demolire una sola carta.",
   "five_towers.why.demolish_never": { one: "Senza quella cima non potresti piazzare tutto ({n} carta).", other: "Senza quella cima non potresti piazzare tutte e {n} le carte." },
 
   // refusals
@@ -126,18 +125,18 @@ export default {
   "code.bid_too_low": "Di’ più di {highest}, o passa.",
   "code.start_player_must_bid": "Il primo giocatore non può passare: con 0 si rinuncia.",
   "code.bid_infeasible": "Potresti costruire al massimo {most} di queste carte.",
-  "code.bid_not_lowered": "In questo turno hai ritirato {limit}: di’ meno, o rinuncia.",
+  "code.bid_not_lowered": "In questa mano hai ritirato {limit}: di’ meno, o rinuncia.",
   "code.wrong_number_of_cards": "Hai offerto {number}: costruisci esattamente quel numero di carte.",
   "code.duplicate_card": "Una carta è indicata due volte.",
   "code.card_not_in_display": "Questa carta non è tra quelle scoperte.",
   "code.cannot_demolish": "La cima di questa torre non si può demolire.",
-  "code.building_rule": "Questa carta non può stare sopra: {top}.",
+  "code.building_rule": "Questa carta non può stare su: {top}.",
 
   // what happened
   "log.game_started": "La partita inizia con {n} carte. Comincia {name}.",
-  "log.round_started": "Turno {round}: {cards}.",
+  "log.round_started": "Mano {round}: {cards}.",
   "log.bid_made": "{name} offre {n}.",
-  "log.bid_made_forced": "{name} può dire solo {n}.",
+  "log.bid_made_forced": "{name} può offrire solo {n}.",
   "log.passed": "{name} passa.",
   "log.passed_forced": "{name} deve passare.",
   "log.auction_won": { one: "{name} vince l’asta e costruisce {n} carta.", other: "{name} vince l’asta e costruisce {n} carte." },
@@ -167,7 +166,7 @@ export default {
   "five_towers.result.penalty": "Demolite",
   "five_towers.result.penalty.about": "meno 1 per la prima, meno 2 per la seconda…",
   "five_towers.result.total": "Totale",
-  "five_towers.result.place": "Posto",
+  "five_towers.result.place": "Piazzamento",
   "five_towers.result.winner": "Vittoria",
 
   // keys

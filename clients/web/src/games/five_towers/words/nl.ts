@@ -4,7 +4,6 @@ import type en from "./en";
 
 export default {
   // the game, its options and presets
-  "five_towers": "Vijf Torens",
   "five_towers.about": "Bied op kaarten, stapel ze op tot vijf torens en zet er een spits op.",
   "five_towers.preset.standard": "Standaard",
   "five_towers.preset.standard.about": "De officiële regels; een bod dat je niet zou kunnen bouwen, wordt meteen geweigerd.",
@@ -137,7 +136,7 @@ export default {
   "log.game_started": "Het spel begint met {n} kaarten. {name} start.",
   "log.round_started": "Ronde {round}: {cards}.",
   "log.bid_made": "{name} biedt {n}.",
-  "log.bid_made_forced": "{name} kan alleen {n} zeggen.",
+  "log.bid_made_forced": "{name} kan alleen {n} bieden.",
   "log.passed": "{name} past.",
   "log.passed_forced": "{name} moet passen.",
   "log.auction_won": { one: "{name} wint de veiling en bouwt {n} kaart.", other: "{name} wint de veiling en bouwt {n} kaarten." },

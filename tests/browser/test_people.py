@@ -1,0 +1,198 @@
+"""People who are not wanted, not heard, or not looking: and rooms that somebody else runs."""
+
+import asyncio
+import random
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.chromium import Visitors
+from tests.browser.gate import Gate
+from tests.browser.hands import Player, at_table
+from tests.browser.tables import room_of, set_table
+from tests.end_to_end.games import QUICK
+from tests.end_to_end.servers import LIMITS, ServerProcess, running
+from tests.operators.processes import ACME_KEY, OPERATORS
+from towerhall_client.bot import random_policy
+from towerhall_client.connection import connect
+from towerhall_client.http import Guest, Service
+from towerhall_client.operator import Operator
+from towerhall_client.operator import Player as Account
+
+NETWORK_TROUBLE: Final = (r"WebSocket connection to", r"net::ERR_", r"^failed: GET .*/v1/")
+NOTIFIED: Final = """
+  // The page is where nobody looks, and what the browser is told to show is kept.
+  Object.defineProperty(document, "hidden", { get: () => true });
+  window.notified = [];
+  const Real = window.Notification;
+  window.Notification = class extends Real {
+    constructor(title, options) {
+      super(title, options);
+      window.notified.push([title, options.body]);
+    }
+  };
+"""
+
+
+@pytest.fixture(scope="module")
+def operated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server that knows operators."""
+    folder = tmp_path_factory.mktemp("operated") / "data"
+    with running(folder, limits=LIMITS | OPERATORS) as process:
+        yield process
+
+
+async def write(page: Page, text: str) -> None:
+    await page.get_by_role("tab", name="Chat").click()
+    await page.get_by_role("textbox", name="Message").fill(text)
+    await page.keyboard.press("Enter")
+
+
+async def test_somebody_is_muted_and_heard_again_and_sent_away(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    service = Service(shared.url)
+    ada, ben = await service.guest("Ada"), await service.guest("Ben")
+    room = await room_of(shared.url, ada)
+    url = f"{shared.url}#/r/{room.code}"
+    async with connect(shared.url, room.code, ada.token, retry=QUICK) as table:
+        await table.sit(0)
+    host, other = await visitors.visit(url, guest=ada), await visitors.visit(url, guest=ben)
+    await other.get_by_role("button", name="Sit here").click()
+    await expect(other.get_by_role("button", name="I am ready")).to_be_visible()
+    seat = host.get_by_role("button", name="Ben")
+    await seat.click()
+    await host.get_by_role("button", name="Mute Ben").click()
+    await host.get_by_role("button", name="Close").click()
+    await write(other, "Nobody hears me")
+    await expect(other.get_by_role("log", name="Chat")).to_contain_text("Nobody hears me")
+    await write(host, "Quiet here")
+    await expect(host.get_by_role("log", name="Chat")).to_contain_text("Quiet here")
+    await expect(host.get_by_role("log", name="Chat")).not_to_contain_text("Nobody hears me")
+    await host.get_by_text("1 person is muted").click()
+    await host.get_by_role("button", name="Hear Ben again").click()
+    await expect(host.get_by_role("log", name="Chat")).to_contain_text("Nobody hears me")
+    await seat.click()
+    await host.get_by_role("button", name="Send away").click()
+    await host.get_by_role("dialog").get_by_role("button", name="Send away").click()
+    told = other.get_by_role("status", name="Messages")
+    await expect(told).to_contain_text("The host has sent you away.")
+    # They may watch, and are told why they may do no more.
+    await told.get_by_role("button", name="Close").click()
+    await other.get_by_role("button", name="Sit here").click()
+    await expect(told).to_contain_text("The host has sent you away.")
+    await expect(host.get_by_role("button", name="Add a bot")).to_be_visible()
+
+
+async def test_whoever_is_banned_is_told_so_and_shut_out(
+    operated: ServerProcess, visitors: Visitors
+) -> None:
+    visitors.mean("status 403", "403")
+    acme = Operator(operated.url, ACME_KEY)
+    seat = await acme.token(Account("account 1", "Ada"))
+    guest = Guest(token=seat.token, id=seat.id, name="Ada")
+    room = await room_of(operated.url, await Service(operated.url).guest("Host"))
+    page = await visitors.visit(f"{operated.url}#/r/{room.code}", guest=guest)
+    await at_table(page, status="waiting")
+    await acme.ban(external_id="account 1", reason="unkind")
+    await expect(page.get_by_role("alert")).to_contain_text("You may not play here at present.")
+    await page.get_by_role("link", name="To the hall", exact=True).click()
+    await page.get_by_role("button", name="Play now").click()
+    await expect(page.get_by_role("status", name="Messages")).to_contain_text(
+        "You may not play here at present."
+    )
+
+
+async def test_a_seat_that_an_operator_keeps_is_taken_by_a_link(
+    operated: ServerProcess, visitors: Visitors
+) -> None:
+    acme = Operator(operated.url, ACME_KEY)
+    opened = await acme.open_room("five_towers", [Account("account 2", "Ben"), "easy"])
+    url = f"{operated.url}#/r/{opened.code}"
+    stranger = await visitors.visit(url, guest=await Service(operated.url).guest("Cyd"))
+    await expect(stranger.get_by_text("Kept for somebody")).to_be_visible()
+    await stranger.get_by_role("button", name="Sit here").click()
+    await expect(stranger.get_by_role("status", name="Messages")).to_contain_text(
+        "That seat is kept for somebody else."
+    )
+    link = await Service(operated.url).new_link(opened.seats[0].token, opened.code)
+    page = await visitors.visit(operated.url.rstrip("/") + link.link)
+    await page.get_by_role("button", name="Sit here").click()
+    await page.get_by_role("button", name="I am ready").click()
+    await at_table(page)
+    await acme.close(opened.code, "server_moves")
+    await at_table(page, status="over")
+    await expect(page.get_by_text("closed the room: server moves.")).to_be_visible()
+
+
+async def test_a_turn_is_notified_when_nobody_looks(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    table = await set_table(shared.url, moves=2)
+    url = f"{shared.url}#/r/{table.room.code}"
+    context = await visitors.context(
+        url, guest=table.guest, settings={"notifications": True}, permissions=["notifications"]
+    )
+    await context.add_init_script(NOTIFIED)
+    page = await context.new_page()
+    await page.goto(url)
+    await at_table(page)
+    said = ["Your turn", f"The others at table {table.room.code} are waiting for you."]
+    assert await page.evaluate("window.notified") == [said]
+
+
+async def test_notifications_are_asked_for_when_somebody_wants_them(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    page = await visitors.visit(shared.url, permissions=["notifications"])
+    await page.keyboard.press(",")
+    switch = page.get_by_role("switch", name="Notify me of my turn")
+    await switch.check(force=True)
+    kept = "JSON.parse(localStorage.getItem('towerhall.settings')).notifications"
+    assert await page.evaluate(kept) is True
+
+
+async def test_a_phone_that_slept_is_back_when_it_wakes(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    """Its timers stood still, and its connection died without a word."""
+    visitors.mean(*NETWORK_TROUBLE)
+    table = await set_table(shared.url, moves=2)
+    async with Gate(shared.port) as gate:
+        page = await visitors.visit(f"{gate.url}#/r/{table.room.code}", guest=table.guest)
+        await Player(page).decision()
+        devtools = await page.context.new_cdp_session(page)
+        await devtools.send("Page.setWebLifecycleState", {"state": "frozen"})
+        gate.shut()
+        async with connect(
+            shared.url, table.room.code, table.guest.token, retry=QUICK
+        ) as elsewhere:
+            await elsewhere.turn()
+            policy = random_policy(random.Random(5))
+            await elsewhere.choose(policy(elsewhere.view, elsewhere.offers))
+            await elsewhere.until(lambda: elsewhere.seq > table.seq)
+        await asyncio.sleep(1)
+        gate.open()
+        await devtools.send("Page.setWebLifecycleState", {"state": "active"})
+        await at_table(page, seq=table.seq + 1)
+        await Player(page).move()
+
+
+async def test_giving_up_is_asked_twice_and_done_once(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    table = await set_table(shared.url)
+    page = await visitors.visit(f"{shared.url}#/r/{table.room.code}", guest=table.guest)
+    await at_table(page)
+    await page.keyboard.press("m")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("button", name="Give up").click()
+    await expect(dialog).to_contain_text("Give this game up for good?")
+    await dialog.get_by_role("button", name="Cancel").click()
+    await expect(dialog).to_have_count(0)
+    await page.keyboard.press("m")
+    await dialog.get_by_role("button", name="Give up").click()
+    await dialog.get_by_role("button", name="Give up").click()
+    await expect(page.get_by_role("button", name="You has given up")).to_be_visible()
