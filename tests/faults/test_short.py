@@ -38,9 +38,12 @@ def outcomes(folder: Path, *arguments: str) -> Outcomes:
 
 
 @pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
-    """Of all parts, which are run beside each other."""
-    return outcomes(tmp_path_factory.mktemp("faults"), "--seed", SEED)
+def first(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
+    """Of all parts that are asked for; they are run beside each other."""
+    here = (item for item in request.session.items if item.path == request.path)
+    wanted = {item.callspec.params.get("part") for item in here if hasattr(item, "callspec")}
+    parts = [part for part in PARTS if part in wanted]
+    return outcomes(tmp_path_factory.mktemp("faults"), *parts, "--seed", SEED)
 
 
 @pytest.mark.timeout(len(PARTS) * MOST_SECONDS[0])
