@@ -23,6 +23,8 @@ TOO_SMALL: Final = """
     if (element.closest(".unseen, .skip")) continue;
     // It says only why it cannot be torn down.
     if (element.matches("[data-stop^=tower][aria-disabled=true]")) continue;
+    // Whoever wants the top below a card that is only planned takes that card away first.
+    if (element.matches(".level:has(+ .level > [data-stop^=planned]) > *")) continue;
     element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
     const { left, top, width, height } = element.getBoundingClientRect();
     const [x, y] = [left + width / 2, top + height / 2];
