@@ -171,6 +171,12 @@ async def at_table(page: Page, *, status: str = "playing", state: str = "up", se
     return int(await until(page, look, [status, state, seq]))
 
 
+async def dismiss(page: Page) -> None:
+    """Close the dialog by Escape; until it is gone the page does not listen to keys."""
+    await page.keyboard.press("Escape")
+    await expect(page.locator("dialog[open]")).to_have_count(0)
+
+
 async def add_bots(page: Page, *levels: str, taps: bool = False) -> None:
     """Seat bots on free seats of a room that waits, one after the other."""
     free = page.get_by_role("button", name="Add a bot", exact=True)

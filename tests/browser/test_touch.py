@@ -5,7 +5,7 @@ from typing import Final
 from playwright.async_api import Page
 
 from tests.browser.chromium import PHONE, Visitors
-from tests.browser.hands import Player, add_bots, at_table
+from tests.browser.hands import Player, add_bots, at_table, dismiss
 from tests.browser.tables import Finished, hurry, is_building, set_table
 from tests.end_to_end.servers import ServerProcess
 
@@ -127,16 +127,17 @@ async def test_other_screens_fit_a_phone(
     await page.locator("dialog[open]").wait_for()
     await look("menu")
     await page.get_by_role("button", name="Invite people").tap()
+    await page.get_by_role("img", name="QR code of the link").wait_for()
     await look("invitation")
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     await page.get_by_role("button", name="Chat").tap()
     await page.locator("dialog[open] form").wait_for()
     await look("chat")
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     await page.get_by_role("button", name="Settings").tap()
     await page.locator("dialog[open]").wait_for()
     await look("settings")
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     for hash_, ready in (
         (f"#/r/{finished.code}", ".result table"),
         (f"#/r/{finished.code}?at=40", "[data-replay=ready] .five-towers"),
