@@ -70,7 +70,7 @@ format: $(READY) ## format the code and repair what ruff can repair
 test: web redis-server caddy openssl chromium ## all tests
 	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
-browser: web chromium ## all tests of the page in a browser, some minutes; make test has a choice of them
+browser: web chromium ## all tests of the page in a browser, some minutes; make test leaves a few of them out
 	@TOWERHALL_TEST_LONG=1 $(BIN)/python -m pytest -n 2 tests/browser
 
 faults: $(READY) redis-server ## kill, pause and cut under load, for 40 minutes; PARTS="a b" some, ARGS=--short briefly
