@@ -82,9 +82,12 @@ class ServerProcess:
 
 @contextmanager
 def running(
-    data_folder: Path, *flags: str, **more: dict[str, str] | None
+    data_folder: Path,
+    *flags: str,
+    limits: dict[str, str] | None = None,
+    kind: type[ServerProcess] = ServerProcess,
 ) -> Iterator[ServerProcess]:
-    server = ServerProcess(data_folder, *flags, **more)
+    server = kind(data_folder, *flags, limits=limits)
     server.start()
     try:
         yield server

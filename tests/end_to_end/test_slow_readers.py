@@ -154,15 +154,12 @@ async def read_on(raw: Raw) -> set[str]:
     return kinds
 
 
+class Impatient(ServerProcess):
+    module = "tests.end_to_end.impatient_server"
+
+
 async def test_a_reader_that_never_reads_is_let_go_after_a_while(tmp_path: Path) -> None:
-    # A process like any other, but with less patience than the 20 s of P-74.
-    patience = tmp_path / "patience"
-    patience.mkdir()
-    (patience / "sitecustomize.py").write_text(
-        "import towerhall_server.gateway.outbox as outbox\noutbox.LAG_SECONDS = 0.5\n"
-    )
-    environ = FAST | {"PYTHONPATH": str(patience)}
-    with running(tmp_path / "data", limits=environ) as server:
+    with running(tmp_path / "data", limits=FAST, kind=Impatient) as server:
         async with seated(Service(server.url), 1, bots=["easy"]) as (made, (table,)):
             token = new_guest(server.url)
             async with (
