@@ -7,7 +7,7 @@ import asyncio.constants
 import itertools
 import os
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -25,24 +25,40 @@ NEAREST_FRAMES = 3
 _walk_stack = traceback.walk_stack
 
 
+class Nearest:
+    """The frames from this one on, as far as they are noted."""
+
+    def __init__(self, frame: FrameType | None) -> None:
+        self.frame = frame
+
+    def __iter__(self) -> Iterator[tuple[FrameType, int]]:
+        return itertools.islice(_walk_stack(self.frame), NEAREST_FRAMES)
+
+
 class NotedStack(traceback.StackSummary):
-    """What debug mode notes; what an exception tells stays as it is."""
+    """What debug mode notes; what an exception tells stays as it is.
+
+    Most notes are never read, so each frame is a plain tuple, which `traceback` takes as well.
+    """
 
     @classmethod
     def extract(
         cls, frame_gen: Iterable[tuple[FrameType, int]], **more: Any
     ) -> traceback.StackSummary:
-        if not isinstance(frame_gen, itertools.islice):
+        if not isinstance(frame_gen, Nearest):
             return super().extract(frame_gen, **more)
-        return cls(
-            traceback.FrameSummary(f.f_code.co_filename, line, f.f_code.co_name, lookup_line=False)
-            for f, line in frame_gen
-        )
+        noted: list[Any] = []
+        frame = frame_gen.frame
+        while frame is not None and len(noted) < NEAREST_FRAMES:
+            code = frame.f_code
+            noted.append((code.co_filename, frame.f_lineno, code.co_name, None))
+            frame = frame.f_back
+        return cls(noted)
 
 
 # By name: to typeshed these are a function, a class and a constant for ever.
 for _module, _name, _value in (
-    (traceback, "walk_stack", lambda f: itertools.islice(_walk_stack(f), NEAREST_FRAMES)),
+    (traceback, "walk_stack", Nearest),
     (traceback, "StackSummary", NotedStack),
     (asyncio.constants, "DEBUG_STACK_DEPTH", NEAREST_FRAMES),
 ):

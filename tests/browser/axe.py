@@ -24,14 +24,19 @@ SETTLED: Final = """
 """Half-way through a change of colours everything has the wrong contrast."""
 
 
-async def violations(page: Page) -> list[str]:
-    """What its default rules find: the rule, and where."""
+COLOURS: Final = ("color-contrast", "link-in-text-block")
+"""The default rules that look at colours, by its tag `cat.color`."""
+
+
+async def violations(page: Page, *, colours: bool = False) -> list[str]:
+    """What its default rules find, or those of them that look at colours: the rule, and where."""
     if not await page.evaluate("'axe' in window"):
         await page.evaluate(source())
     await page.evaluate(SETTLED)
     found: list[str] = await page.evaluate(
-        """async () => (await axe.run({ resultTypes: ["violations"] })).violations.flatMap(
-          ({ id, nodes }) => nodes.map(
-            ({ target, failureSummary }) => `${id}: ${target.join(" ")} ${failureSummary}`))"""
+        """async (wanted) => (await axe.run({ resultTypes: ["violations"], ...wanted }))
+          .violations.flatMap(({ id, nodes }) => nodes.map(
+            ({ target, failureSummary }) => `${id}: ${target.join(" ")} ${failureSummary}`))""",
+        {"runOnly": {"type": "rule", "values": COLOURS}} if colours else {},
     )
     return found

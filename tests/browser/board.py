@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from playwright.async_api import Page
 
+from tests.browser.waiting import until
 from towerhall_protocol.document import Document
 from towerhall_protocol.merge_patch import apply
 
@@ -24,7 +25,7 @@ SHOWN: Final = """
     towers: Object.fromEntries(all(part, "[data-drop]").map((tower) => [
       tower.dataset.drop, all(tower, ".card:not(.ghost)").map(value)])),
   });
-  return {
+  const read = () => ({
     round: Number(board.dataset.round),
     phase: board.dataset.phase,
     pile: number(board.querySelector(".pile strong")),
@@ -32,20 +33,27 @@ SHOWN: Final = """
     calls: all(board, ".auction .call").map((each) => call(each.textContent.trim())),
     players: Object.fromEntries(
       all(board, ".mine, .player").map((part) => [part.dataset.seat, player(part)])),
-  };
+  });
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }
 """
+"""Nothing while the board is not there, or is being drawn."""
 
 REMEMBER: Final = f"""
 (() => {{
   const shown = {SHOWN};
   window.boards = {{}};
-  const look = () => {{
-    const seq = document.documentElement.dataset.seq;
-    const board = seq && shown();
+  const look = (seq) => {{
+    if (!seq || seq !== document.documentElement.dataset.seq) return;
+    const board = shown();
     if (board) window.boards[seq] = board;
+    else requestAnimationFrame(() => look(seq));
   }};
-  const start = () => new MutationObserver(look)
+  const start = () => new MutationObserver(() => look(document.documentElement.dataset.seq))
     .observe(document.documentElement, {{ attributeFilter: ["data-seq"] }});
   if (document.documentElement) start(); else addEventListener("DOMContentLoaded", start);
 }})()
@@ -55,8 +63,7 @@ REMEMBER: Final = f"""
 
 async def shown(page: Page) -> dict[str, Any]:
     """What the board shows, as soon as there is one: a game is loaded when it is wanted."""
-    await page.locator(".five-towers").wait_for()
-    found = await page.evaluate(SHOWN)
+    found = await until(page, SHOWN, None)
     assert isinstance(found, dict)
     return found
 

@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from tests.browser.always import asked_for_all, is_always
 from tests.browser.chromium import PATIENCE_MS, MissingBrowserError, Visitors, launched
+from tests.browser.rarely import asked_for_all, is_rare
 from tests.browser.tables import Finished, finish
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from tests.examples import is_long
@@ -23,13 +23,14 @@ expect.set_options(timeout=PATIENCE_MS)
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The browser lives as long as the session, so all that talks to it runs in one loop. With
-    other tests beside it only those of `always` are run."""
-    others = [i for i in items if i.path.is_relative_to(HERE) and not is_always(i.nodeid)]
-    if len(items) > len(others) and not is_long() and asked_for_all(config):
-        items[:] = [item for item in items if item not in set(others)]
-        config.hook.pytest_deselected(items=others)
-    for item in items:
-        if item.path.is_relative_to(HERE) and item.get_closest_marker("asyncio"):
+    other tests beside it those of `rarely` are left out."""
+    ours = [item for item in items if item.path.is_relative_to(HERE)]
+    rare = {item for item in ours if is_rare(item.nodeid)}
+    if rare and len(items) > len(ours) and not is_long() and asked_for_all(config):
+        items[:] = [item for item in items if item not in rare]
+        config.hook.pytest_deselected(items=list(rare))
+    for item in ours:
+        if item.get_closest_marker("asyncio"):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 

@@ -171,6 +171,13 @@ async def at_table(page: Page, *, status: str = "playing", state: str = "up", se
     return int(await until(page, look, [status, state, seq]))
 
 
+async def dismiss(page: Page) -> None:
+    """Close the dialog by Escape. The page hears of it a moment after the browser has done it, and
+    would close whatever the next key had opened meanwhile."""
+    await page.keyboard.press("Escape")
+    await expect(page.locator("dialog")).to_have_count(0)
+
+
 async def add_bots(page: Page, *levels: str, taps: bool = False) -> None:
     """Seat bots on free seats of a room that waits, one after the other."""
     free = page.get_by_role("button", name="Add a bot", exact=True)

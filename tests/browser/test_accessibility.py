@@ -140,11 +140,12 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 async def found_on(page: Page) -> dict[str, list[str]]:
+    """In one theme everything, in the other one what differs: the colours."""
     found: dict[str, list[str]] = {}
     for theme in THEMES:
         await page.emulate_media(color_scheme=theme)
         await page.locator(f":root[data-theme={theme}]").wait_for()
-        found[theme] = await violations(page)
+        found[theme] = await violations(page, colours=theme != THEMES[0])
     return found
 
 
@@ -167,5 +168,14 @@ async def test_axe_finds_nothing_on_a_phone(
 async def test_axe_sees_what_is_wrong(shared: ServerProcess, visitors: Visitors) -> None:
     """Otherwise the tests above would say nothing."""
     page = await visitors.visit(shared.url)
-    await page.evaluate("document.querySelector('main').append(document.createElement('button'))")
-    assert [each for each in await violations(page) if each.startswith("button-name")] != []
+    await page.evaluate(
+        """() => {
+          const main = document.querySelector("main");
+          main.append(document.createElement("button"));
+          main.append("pale");
+          main.style.color = main.style.backgroundColor = "#808080";
+        }"""
+    )
+    for colours, seen in ((False, {"button-name", "color-contrast"}), (True, {"color-contrast"})):
+        found = {each.partition(":")[0] for each in await violations(page, colours=colours)}
+        assert found & {"button-name", "color-contrast"} == seen

@@ -6,7 +6,7 @@ from typing import Final
 from playwright.async_api import Page, expect
 
 from tests.browser.chromium import Visitors
-from tests.browser.hands import Player, at_table
+from tests.browser.hands import Player, at_table, dismiss
 from tests.browser.tables import is_building, room_of, set_table
 from tests.end_to_end.servers import ServerProcess
 from towerhall_client.http import Service
@@ -106,8 +106,7 @@ async def test_the_question_mark_lists_all_keys(shared: ServerProcess, visitors:
     keys = await dialog.locator("kbd").all_inner_texts()
     for key in ("0–5", "P", "B", "Enter", "?", ",", "Esc", "M", "C", "L"):
         assert key in keys
-    await page.keyboard.press("Escape")
-    await expect(dialog).to_have_count(0)
+    await dismiss(page)
     # Whoever writes a name writes, and opens nothing.
     await page.get_by_label("Your name").fill("")
     await page.keyboard.type("a?,mcl")
@@ -126,8 +125,7 @@ async def test_keys_of_the_room_open_what_they_say(
     await expect(page.get_by_role("dialog", name="Menu")).to_be_visible()
     # A number in a dialog is no bid.
     await page.keyboard.press("1")
-    await page.keyboard.press("Escape")
-    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await dismiss(page)
     await page.keyboard.press("c")
     field = page.get_by_role("textbox", name="Message")
     await field.focus()

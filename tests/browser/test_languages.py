@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.catalogues import LANGUAGES, catalogue, english_only
 from tests.browser.chromium import Visitors
-from tests.browser.hands import Player, at_table
+from tests.browser.hands import Player, at_table, dismiss
 from tests.browser.tables import Finished, Running, is_building, set_table
 from tests.end_to_end.servers import ServerProcess
 
@@ -67,15 +67,15 @@ async def test_every_screen_speaks_the_language(
     await page.get_by_role("button", name=words["home.create"][0]).click()
     await page.locator("dialog select").wait_for()
     await look("new room")
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     await page.keyboard.press("?")
     await page.locator("dialog kbd").first.wait_for()
     await look("keys")
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     await page.keyboard.press(",")
     await page.get_by_role("switch").first.wait_for()
     await look("settings")
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     await go(page, "#/rules/five_towers")
     await page.locator("article h2").first.wait_for()
     await look("rules")
@@ -84,7 +84,7 @@ async def test_every_screen_speaks_the_language(
     await page.keyboard.press("m")
     await page.locator("dialog").wait_for()
     await look("menu")
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     await page.keyboard.press("c")
     await look("chat")
     await go(page, f"#/r/{finished.code}")
@@ -138,7 +138,7 @@ async def test_the_log_of_a_running_game_changes_its_language(
     await expect(log).to_contain_text(catalogue("de")["log.sealed"][0])
     await page.keyboard.press(",")
     await page.get_by_role("button", name="English").click()
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     await expect(log).to_contain_text(catalogue("en")["log.sealed"][0])
     assert await left_over(page, "en") == []
     await expect(log).not_to_contain_text(catalogue("de")["log.sealed"][0])

@@ -6,10 +6,11 @@ from typing import Any
 
 from playwright.async_api import Page, expect
 
-from tests.browser.board import REMEMBER, expected, remembered, shown, views
+from tests.browser.board import REMEMBER, SHOWN, expected, remembered, shown, views
 from tests.browser.chromium import Visitors
 from tests.browser.hands import Player, at_table
 from tests.browser.tables import Finished, drop_record, set_table
+from tests.browser.waiting import until
 from tests.end_to_end.games import seated
 from tests.end_to_end.servers import ServerProcess
 from towerhall_client.bot import random_policy
@@ -21,15 +22,21 @@ async def at_move(page: Page, seq: int) -> None:
     await page.locator(f"[data-replay=ready][data-at='{seq}']").wait_for()
 
 
+BOARD_AT = f"""
+(seq) => document.querySelector(`[data-replay=ready][data-at="${{seq}}"]`)
+  && {{ board: ({SHOWN})(), isThere: Boolean(document.querySelector(".five-towers")) }}
+"""
+
+
 async def walk(page: Page, last: int) -> dict[int, dict[str, Any]]:
     """Through the whole game by the arrow key; what the board shows at each move."""
+    await shown(page)
     await page.keyboard.press("Home")
-    await at_move(page, 1)
     boards = {}
     for seq in range(1, last + 1):
-        await at_move(page, seq)
-        if await page.locator(".five-towers").count():
-            boards[seq] = await shown(page)
+        found = await until(page, BOARD_AT, seq)
+        if found["isThere"]:
+            boards[seq] = found["board"] or await shown(page)
         await page.keyboard.press("ArrowRight")
     await at_move(page, last)
     return boards

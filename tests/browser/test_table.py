@@ -6,7 +6,7 @@ import re
 from playwright.async_api import Locator, Page, expect
 
 from tests.browser.chromium import Visitors
-from tests.browser.hands import Player, at_table
+from tests.browser.hands import Player, at_table, dismiss
 from tests.browser.tables import is_bidding, is_building, room_of, set_table
 from tests.end_to_end.games import QUICK, play_out
 from tests.end_to_end.servers import ServerProcess
@@ -194,7 +194,7 @@ async def test_cards_fly_unless_somebody_wants_less_motion(
     await page.emulate_media(reduced_motion="no-preference")
     await page.keyboard.press(",")
     await page.get_by_role("switch", name="Less motion").press("Space")
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     assert await flights(page) == 0
 
 

@@ -5,7 +5,7 @@ from typing import Final
 from playwright.async_api import Page
 
 from tests.browser.chromium import PHONE, Visitors
-from tests.browser.hands import Player, add_bots, at_table
+from tests.browser.hands import Player, add_bots, at_table, dismiss
 from tests.browser.tables import Finished, hurry, is_building, set_table
 from tests.end_to_end.servers import ServerProcess
 
@@ -23,6 +23,8 @@ TOO_SMALL: Final = """
     if (element.closest(".unseen, .skip")) continue;
     // It says only why it cannot be torn down.
     if (element.matches("[data-stop^=tower][aria-disabled=true]")) continue;
+    // Whoever wants the top below a card that is only planned takes that card away first.
+    if (element.matches(".level:has(+ .level > [data-stop^=planned]) > *")) continue;
     element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
     const { left, top, width, height } = element.getBoundingClientRect();
     const [x, y] = [left + width / 2, top + height / 2];
@@ -125,16 +127,17 @@ async def test_other_screens_fit_a_phone(
     await page.locator("dialog[open]").wait_for()
     await look("menu")
     await page.get_by_role("button", name="Invite people").tap()
+    await page.get_by_role("img", name="QR code of the link").wait_for()
     await look("invitation")
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     await page.get_by_role("button", name="Chat").tap()
     await page.locator("dialog[open] form").wait_for()
     await look("chat")
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     await page.get_by_role("button", name="Settings").tap()
     await page.locator("dialog[open]").wait_for()
     await look("settings")
-    await page.keyboard.press("Escape")
+    await dismiss(page)
     for hash_, ready in (
         (f"#/r/{finished.code}", ".result table"),
         (f"#/r/{finished.code}?at=40", "[data-replay=ready] .five-towers"),

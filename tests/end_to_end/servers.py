@@ -2,14 +2,13 @@
 
 import os
 import re
-import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-START_SECONDS = 30
+from tests.end_to_end.forked import Forked
+
 LIMITS = {
     "TOWERHALL_LIMIT_COMMANDS": "1000/s burst 1000",
     "TOWERHALL_LIMIT_SOCKETS_PER_IP": "5000",
@@ -30,7 +29,7 @@ class ServerProcess:
         self._data_folder = data_folder
         self._flags = flags
         self._limits = LIMITS if limits is None else limits
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Forked | None = None
         self._log = data_folder.parent / f"{data_folder.name}.log"
         self.port = 0
         self.url = ""
@@ -45,22 +44,13 @@ class ServerProcess:
         return self._log.read_text()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", self.module, "serve", "--port", str(self.port)]
-        command += ["--data-folder", str(self._data_folder), *self._flags]
-        environ = {
-            name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ
-        }
-        with self._log.open("a") as log:
-            self._process = subprocess.Popen(
-                command,
-                env=environ | self._limits,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        found = re.search(r"http://[^ ]+:(\d+)/", line)
+        flags = ["serve", "--port", str(self.port), "--data-folder", str(self._data_folder)]
+        kept = ("PATH", "HOME", "PYTHONPATH")
+        environ = {name: os.environ[name] for name in kept if name in os.environ}
+        self._process = Forked(
+            self.module, [*flags, *self._flags], environ | self._limits, self._log
+        )
+        found = re.search(r"http://[^ ]+:(\d+)/", self._process.stdout.readline())
         if not found:
             self.kill()
             raise AssertionError(f"the server did not start: {self.log}")
@@ -70,20 +60,13 @@ class ServerProcess:
         """As a power cut would, for this process alone."""
         assert self._process is not None
         self._process.kill()
-        self._end(10)
+        self._process.wait(10)
 
     def stop(self) -> int:
         """As an operator would; its exit status."""
         assert self._process is not None
-        self._process.send_signal(signal.SIGTERM)
-        return self._end(30)
-
-    def _end(self, seconds: float) -> int:
-        assert self._process is not None
-        status = self._process.wait(seconds)
-        if self._process.stdout is not None:
-            self._process.stdout.close()
-        return status
+        self._process.terminate()
+        return self._process.wait(30)
 
     def engine_pid(self) -> int:
         """The process of its embedded store."""
@@ -99,9 +82,12 @@ class ServerProcess:
 
 @contextmanager
 def running(
-    data_folder: Path, *flags: str, **more: dict[str, str] | None
+    data_folder: Path,
+    *flags: str,
+    limits: dict[str, str] | None = None,
+    kind: type[ServerProcess] = ServerProcess,
 ) -> Iterator[ServerProcess]:
-    server = ServerProcess(data_folder, *flags, **more)
+    server = kind(data_folder, *flags, limits=limits)
     server.start()
     try:
         yield server

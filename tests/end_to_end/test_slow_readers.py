@@ -29,8 +29,8 @@ RECEIVE_BYTES = 4096
 KIB = 1024
 MOST_HELD = 480 * KIB
 """The backlog of 256 KiB, and what the kernel and the client's library hold besides."""
-MOST_SECONDS = 2.0
-"""Behind a reader that blocks others one would wait for its 20 seconds."""
+MOST_WAIT_SECONDS = 2.0
+"""For one in ten, on a machine that does much else; whoever waits for slow ones waits for 20."""
 MOST_GROWTH = 32 * KIB * KIB
 TOO_SLOW = {4413, NO_CLOSE}
 """Whoever has too much to read to ever see the close is cut off without one."""
@@ -116,7 +116,7 @@ async def test_a_slow_reader_is_reset_once_and_let_go_when_it_falls_behind_again
         views, _ = await asyncio.gather(play_out(tables), flood(speakers, rest_of_it))
         enough.set()
         waited = await watching
-        assert statistics.quantiles(waited, n=10)[-1] < MOST_SECONDS
+        assert statistics.quantiles(waited, n=10)[-1] < MOST_WAIT_SECONDS
         assert views[0] == views[1]
         assert resident_bytes(lively.pid) - before < MOST_GROWTH
 
@@ -144,7 +144,8 @@ async def test_a_slow_reader_is_reset_once_and_let_go_when_it_falls_behind_again
             assert not any(message[0] == "reset" for message in end.messages)
         await normal.say("chat", "and so on")
         await normal.wait_for("chat")
-        assert await reading <= {"chat", "presence"}, "and no reset"
+        # Who has gone may be told later than that.
+        assert await reading - {"presence"} == {"chat"}
         await normal.wait_for("presence", [0, 1], len(speakers) + 2)
 
 
@@ -156,15 +157,12 @@ async def read_on(raw: Raw) -> set[str]:
     return kinds
 
 
+class Impatient(ServerProcess):
+    module = "tests.end_to_end.impatient_server"
+
+
 async def test_a_reader_that_never_reads_is_let_go_after_a_while(tmp_path: Path) -> None:
-    # A process like any other, but with less patience than the 20 s of P-74.
-    patience = tmp_path / "patience"
-    patience.mkdir()
-    (patience / "sitecustomize.py").write_text(
-        "import towerhall_server.gateway.outbox as outbox\noutbox.LAG_SECONDS = 0.5\n"
-    )
-    environ = FAST | {"PYTHONPATH": str(patience)}
-    with running(tmp_path / "data", limits=environ) as server:
+    with running(tmp_path / "data", limits=FAST, kind=Impatient) as server:
         async with seated(Service(server.url), 1, bots=["easy"]) as (made, (table,)):
             token = new_guest(server.url)
             async with (

@@ -300,7 +300,8 @@ async def test_a_server_that_hangs_gets_nobody_new(running: Topology) -> None:
         began = time.monotonic()
         for _ in range(6):
             assert ask(running.url, "GET", "/v1/games").status == 200
-        assert time.monotonic() - began < 1
+        # Whoever is given to the server that hangs waits for much longer.
+        assert time.monotonic() - began < 2
     finally:
         os.kill(paused, signal.SIGCONT)
 

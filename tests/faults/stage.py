@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from io import StringIO
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
@@ -36,6 +37,8 @@ class Order(msgspec.Struct, frozen=True):
     """Empty, and its own."""
     short: bool = False
     seed: int = 1
+    alone: bool = True
+    """Nothing else is run at the same time."""
 
     def of(self, short: int, full: int) -> int:
         return short if self.short else full
@@ -65,7 +68,8 @@ class Stage:
         self._began = monotonic()
 
     def progress(self, total: int) -> Progress:
-        return Progress(total, self.part)
+        # Several bars would draw over each other.
+        return Progress(total, self.part, None if self.order.alone else StringIO())
 
     async def hot(self, at: int | None = None) -> None:
         """Wait for a moment at which commands are under way."""

@@ -13,6 +13,7 @@ from websockets.frames import Close, Opcode
 from tests.gateway.socket_frames import FLOODS, masked
 from tests.gateway.socket_server import (
     MESSAGE_BYTES,
+    PATIENCE,
     Recorder,
     Served,
     on_each_loop,
@@ -189,6 +190,8 @@ async def test_what_a_peer_still_sends_after_an_end_is_dropped_and_then_cut_off(
         assert (recorder.messages, recorder.losses) == ([], 1)
 
 
+IN_TIME_SECONDS = 5
+"""Much more than it takes, and much less than for ever."""
 ENDINGS = ["says nothing", "ends its side", "closes"]
 
 
@@ -203,8 +206,7 @@ async def test_a_peer_that_does_not_read_is_not_waited_for(ending: str) -> None:
             await peer.send(masked(Opcode.CLOSE, Close(1000, "").serialize()))
         if ending == "ends its side":
             peer.sock.shutdown(socket.SHUT_WR)
-        async with asyncio.timeout(2):
-            await recorder.socket.ended
+        await asyncio.wait_for(recorder.socket.ended, PATIENCE)
         assert recorder.losses == 1
         peer.sock.close()
 
@@ -215,7 +217,7 @@ async def test_a_peer_that_reads_but_does_not_answer_pings_is_told_so() -> None:
     async with impatient as served, await served.peer() as peer:
         recorder = await served.recorder()
         assert await peer.closed() == Close(1011, "server_fault")
-        await until(lambda: recorder.losses, 2)
+        await until(lambda: recorder.losses)
 
 
 @on_each_loop
@@ -227,7 +229,7 @@ async def test_an_end_behind_a_large_backlog_cuts_off_at_once(
         recorder = await served.recorder()
         stuff(recorder)
         recorder.socket.end(4413, "too_slow")
-        await until(lambda: recorder.losses, 1)
+        await until(lambda: recorder.losses)
 
 
 @pytest.mark.parametrize("stays", [False, True])
@@ -253,7 +255,7 @@ async def test_a_peer_that_does_not_read_keeps_no_endpoint_that_closes_by_itself
         if not stays:
             await until(lambda: closed[0].disconnected, 2)
         begin = time.monotonic()
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < IN_TIME_SECONDS
     peer.sock.close()
 
 
@@ -277,7 +279,7 @@ async def test_a_server_stops_in_time_whatever_its_peers_do() -> None:
     async with serving() as served:
         sockets = await crowd(served)
         begin = time.monotonic()
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < IN_TIME_SECONDS
     assert [recorder.losses for recorder in served.recorders] == [1] * 6
     for sock in sockets:
         sock.close()

@@ -10,7 +10,7 @@ import pytest
 from tests.end_to_end.cutting_proxy import CuttingProxy, Traffic, split
 from tests.end_to_end.servers import running
 from tests.room.record_games import SMALL, STORIES, record_of_story
-from tests.typescript.node import SDK, npm
+from tests.typescript.node import SDK, TOGETHER, npm
 from towerhall_protocol.codec import FROM_SERVER, decode
 from towerhall_protocol.messages import Arrival, ClientHello, ServerFrame, ServerWelcome
 from towerhall_protocol.wire import read_client, read_server
@@ -29,7 +29,7 @@ def test_its_own_tests_pass(tmp_path: Path) -> None:
         (tmp_path / f"{number}.record.json").write_bytes(record_of_story(story))
     command, environment = npm()
     done = subprocess.run(
-        [*command, "run", "--silent", "test", "--", "--reporter=verbose"],
+        [*command, "run", "--silent", "test", "--", "--reporter=verbose", *TOGETHER],
         cwd=SDK,
         env=environment | {"TOWERHALL_RECORDS": str(tmp_path), "NO_COLOR": "1"},
         capture_output=True,

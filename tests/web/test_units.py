@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clients.web import build
-from tests.typescript.node import npm
+from tests.typescript.node import TOGETHER, npm
 
 WEB = Path(build.__file__).parent
 
@@ -15,7 +15,7 @@ WEB = Path(build.__file__).parent
 def test_the_unit_tests_of_the_page_pass() -> None:
     command, environment = npm()
     done = subprocess.run(
-        [*command, "run", "--silent", "test"],
+        [*command, "run", "--silent", "test", "--", *TOGETHER],
         cwd=WEB,
         env=environment | {"NO_COLOR": "1"},
         capture_output=True,

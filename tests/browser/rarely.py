@@ -1,0 +1,30 @@
+"""Which browser tests `make test` leaves to `make browser`: more of what others try as well.
+
+Whoever names a file or a test gets what was named.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+RARELY: Final = {
+    "test_accessibility.py": tuple(
+        f"test_axe_finds_nothing_on_a_phone[{screen}]"
+        for screen in ("lobby", "waiting", "result", "replay")
+    ),
+    "test_languages.py": tuple(
+        f"test_every_screen_speaks_the_language[{language}]"
+        for language in ("es", "fr", "it", "nl")
+    ),
+}
+
+
+def is_rare(nodeid: str) -> bool:
+    path, _, name = nodeid.partition("::")
+    return name in RARELY.get(Path(path).name, ())
+
+
+def asked_for_all(config: pytest.Config) -> bool:
+    """Whether nobody has named tests of the browser."""
+    return not any("browser" in argument for argument in config.args)
