@@ -62,7 +62,7 @@ async def set_table(
     service = Service(url)
     guest = await service.guest(name)
     policy = random_policy(random.Random(seed))
-    for _ in range(5):
+    for _ in range(20):
         made = await service.create_room(
             guest.token,
             "five_towers",
