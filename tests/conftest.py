@@ -8,12 +8,16 @@ import itertools
 import os
 import traceback
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 from tests.examples import examples
+
+BROWSER = Path(__file__).parent / "browser"
 
 # For loops that tests and their child processes make themselves; pytest's own have `asyncio_debug`.
 os.environ["PYTHONASYNCIODEBUG"] = "1"
@@ -63,6 +67,24 @@ for _module, _name, _value in (
     (asyncio.constants, "DEBUG_STACK_DEPTH", NEAREST_FRAMES),
 ):
     setattr(_module, _name, _value)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files in which a browser works come one by one among the others, most of which wait: beside
+    each other they would only hold each other up."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    busy = [path for path in files if path.is_relative_to(BROWSER)]
+    others = [path for path in files if path not in set(busy)]
+    apart = max(1, len(others) // (2 * len(busy) or 1))
+    order: list[Path] = []
+    for at, path in enumerate(busy):
+        order += [path, *others[at * apart : (at + 1) * apart]]
+    order += others[len(busy) * apart :]
+    items[:] = [item for path in order for item in files[path]]
+
 
 # Time per example depends on what else the machine does. The timeout per test still holds.
 settings.register_profile(

@@ -10,9 +10,9 @@ import json
 import os
 import re
 import shutil
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, Literal, TypedDict, Unpack
 
 from playwright.async_api import (
     Browser,
@@ -65,6 +65,22 @@ async def launched() -> AsyncIterator[Browser]:
             await browser.close()
 
 
+class Wishes(TypedDict, total=False):
+    """What somebody's browser is to be like."""
+
+    guest: Guest | None
+    """Whom it remembers."""
+    settings: Mapping[str, object] | None
+    """What was chosen in it before."""
+    phone: bool
+    motion: bool
+    """Whether things may move."""
+    locale: str
+    viewport: Mapping[str, int]
+    color_scheme: Literal["light", "dark"]
+    permissions: Sequence[str]
+
+
 class Visitors:
     """Opens pages, and keeps all complaints about them."""
 
@@ -74,51 +90,32 @@ class Visitors:
         self._meant: list[re.Pattern[str]] = []
         self._complaints: list[str] = []
 
-    async def visit(
-        self,
-        url: str,
-        *,
-        guest: Guest | None = None,
-        settings: Mapping[str, object] | None = None,
-        phone: bool = False,
-        motion: bool = False,
-        **options: Any,
-    ) -> Page:
-        """A browser of one's own, and in it the page at that address.
-
-        `guest` is whom the browser remembers, `settings` what was chosen in it before.
-        """
-        context = await self.context(
-            url, guest=guest, settings=settings, phone=phone, motion=motion, **options
-        )
+    async def visit(self, url: str, **wishes: Unpack[Wishes]) -> Page:
+        """A browser of one's own, and in it the page at that address."""
+        context = await self.context(url, **wishes)
         page = await context.new_page()
         await page.goto(url)
         return page
 
-    async def context(
-        self,
-        url: str,
-        *,
-        guest: Guest | None = None,
-        settings: Mapping[str, object] | None = None,
-        phone: bool = False,
-        motion: bool = False,
-        **options: Any,
-    ) -> BrowserContext:
+    async def context(self, url: str, **wishes: Unpack[Wishes]) -> BrowserContext:
         """Only the browser, for those who want something of it before the page is opened."""
+        guest, phone = wishes.get("guest"), wishes.get("phone", False)
+        settings = wishes.get("settings")
         kept: dict[str, object] = {}
         if guest is not None:
             kept["guest"] = {"token": guest.token, "id": guest.id, "name": guest.name}
         if settings is not None:
             kept["settings"] = dict(settings)
         wanted: dict[str, Any] = {
-            "locale": "en-GB",
-            "viewport": PHONE if phone else WIDE,
+            "locale": wishes.get("locale", "en-GB"),
+            "viewport": wishes.get("viewport", PHONE if phone else WIDE),
+            "color_scheme": wishes.get("color_scheme", "light"),
+            "permissions": wishes.get("permissions", ()),
             "has_touch": phone,
             "is_mobile": phone,
-            "reduced_motion": "no-preference" if motion else "reduce",
+            "reduced_motion": "no-preference" if wishes.get("motion") else "reduce",
             "storage_state": _storage(url, kept),
-        } | options
+        }
         context = await self._browser.new_context(**wanted)
         context.set_default_timeout(PATIENCE_MS)
         self._contexts.append(context)

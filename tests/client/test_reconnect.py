@@ -1,11 +1,11 @@
 """Breaks of all kinds: the client comes back when it may, as late as it must, and loses nothing."""
 
 import asyncio
-import socket
 
 import pytest
 
 from tests.client.fake_server import PLAYING, Sleeps, Visit, fake_server, joined
+from tests.sockets import free_port
 from towerhall_client.connection import Disconnected, connect
 from towerhall_client.errors import TableClosedError
 from towerhall_client.retry import Backoff, Retry, may_ask_again, may_return
@@ -345,12 +345,6 @@ async def test_a_server_that_refuses_by_http_is_left(status: int, body: bytes, c
         with pytest.raises(TableClosedError, match=code):
             async with joined(server):
                 pass
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 async def test_who_cannot_reach_a_server_gives_up_in_the_end() -> None:

@@ -14,7 +14,8 @@ import uvicorn
 
 from tests.deploy.files import CADDYFILE, environment, servers, services
 from tests.end_to_end.raw import ask
-from tests.end_to_end.topology import HERE, caddy, caddy_binary, free_port, node, store
+from tests.end_to_end.topology import HERE, caddy, caddy_binary, node, store
+from tests.sockets import free_port
 
 SECOND = 1_000_000_000
 """Caddy counts in nanoseconds."""

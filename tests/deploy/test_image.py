@@ -16,7 +16,8 @@ import pytest
 from tests.deploy.files import DOCKERFILE, DOCKERIGNORE, ROOT, environment, servers
 from tests.deploy.image import build, copies, environment_of, files_of, is_ignored, stages
 from tests.end_to_end.raw import ask, new_guest, new_room
-from tests.end_to_end.topology import TOKEN_KEYS, free_port, store
+from tests.end_to_end.topology import TOKEN_KEYS, store
+from tests.sockets import free_port
 from tests.test_project import PACKAGES
 
 SOON_SECONDS = 15.0

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from tests.deploy.files import CADDYFILE, ROOT, servers, services
 from tests.end_to_end.raw import ask, new_guest, new_room
-from tests.end_to_end.topology import answers, free_port, wait_until
+from tests.end_to_end.topology import answers, wait_until
+from tests.sockets import free_port
 
 
 def section() -> str:

@@ -21,6 +21,7 @@ from tests.deploy.files import CADDYFILE, environment, servers, store_flags
 from tests.end_to_end.raw import ask
 from tests.end_to_end.servers import LIMITS, ServerProcess
 from tests.eventlog.engines import binary_of
+from tests.sockets import free_port
 
 NODES = 3
 SOON_SECONDS = 15.0
@@ -127,14 +128,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not come up"
         time.sleep(0.02)
-
-
-def free_port() -> int:
-    """One that was free a moment ago: Caddy cannot tell which one it took."""
-    with socket.socket() as taken:
-        taken.bind((HERE, 0))
-        port: int = taken.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 
 from tests.eventlog.engines import KINDS, client, started
 from tests.eventlog.proxy import Proxy
+from tests.sockets import free_port
 from towerhall_server.eventlog.commands import packed
 from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.errors import StoreDownError, StoreError, StoreRefusedError
@@ -42,13 +43,6 @@ def asked_of(connection: Connection, commands: Sequence[bytes]) -> asyncio.Futur
 
 def is_unknown(answer: Any) -> bool:
     return type(answer) is StoreError
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 @pytest.mark.parametrize("kind", KINDS)

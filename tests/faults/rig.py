@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from tests.bench.usage import rss_bytes
 from tests.end_to_end.servers import LIMITS
 from tests.eventlog.engines import binary_of, client
 from tests.faults.proxy import HOST, FaultProxy
+from tests.sockets import free_port
 
 KEY: Final = "the-key-of-the-fault-suite-and-of-nothing-else"
 START_SECONDS: Final = 60.0
@@ -220,11 +220,3 @@ async def running(
             stack.push_async_callback(node.kill)
         await asyncio.gather(*(node.start() for node in made))
         yield Rig(folder, store, made, ways)
-
-
-def free_port() -> int:
-    """One that nobody uses now. Somebody could take it before we do; then the start fails."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-    return port

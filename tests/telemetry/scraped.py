@@ -2,25 +2,11 @@
 
 from collections.abc import Mapping
 from http.client import HTTPConnection
-from socket import create_server
 from urllib.parse import urlsplit
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.end_to_end.raw import Answer, ask
-
-
-def free_port(count: int = 1) -> int:
-    """The first of several ports in a row that nobody has at the moment."""
-    while True:
-        with create_server(("127.0.0.1", 0)) as first:
-            port = first.getsockname()[1]
-            try:
-                for number in range(port + 1, port + count):
-                    create_server(("127.0.0.1", number)).close()
-            except OSError:
-                continue
-            return int(port)
 
 
 class Scrape:

@@ -10,7 +10,8 @@ from websockets.frames import Opcode
 from tests.end_to_end.raw import Raw, connected, inside, new_guest, new_room
 from tests.end_to_end.servers import running
 from tests.gateway.socket_frames import masked
-from tests.telemetry.scraped import free_port, scrape
+from tests.sockets import free_port
+from tests.telemetry.scraped import scrape
 
 BAD = {
     "message_too_large": masked(Opcode.BINARY, bytes(4097)),

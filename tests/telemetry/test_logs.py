@@ -18,7 +18,8 @@ from tests.end_to_end.games import QUICK, guests_of, play_out
 from tests.end_to_end.hidden_information.scan import leaks, spellings
 from tests.end_to_end.raw import ask, bearer, connected, inside
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
-from tests.telemetry.scraped import free_port, scrape
+from tests.sockets import free_port
+from tests.telemetry.scraped import scrape
 from towerhall_client.connection import connect
 from towerhall_client.http import Service
 from towerhall_protocol.commands import from_base64url

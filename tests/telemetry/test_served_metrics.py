@@ -14,7 +14,8 @@ from tests.end_to_end.games import play_out, seated
 from tests.end_to_end.raw import ask, connected, inside, new_guest, new_room
 from tests.end_to_end.servers import ServerProcess, running
 from tests.end_to_end.test_workers import gone, workers_of
-from tests.telemetry.scraped import Scrape, answers_at, free_port, read, scrape
+from tests.sockets import free_port
+from tests.telemetry.scraped import Scrape, answers_at, read, scrape
 from towerhall_client.http import Service
 
 TOKEN = "the-token-of-these-metrics"
