@@ -15,9 +15,13 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.examples import examples
+from tests.examples import examples, is_long
 
-BROWSER = Path(__file__).parent / "browser"
+HERE = Path(__file__).parent
+BROWSER = HERE / "browser"
+ON_ONE_ENGINE = ("cli", "end_to_end", "gateway", "lobby", "operators", "telemetry")
+"""What is built on logs and rooms asks both engines the same. So the second one is tried here only
+if many examples are wanted, or if such a folder is named."""
 
 # For loops that tests and their child processes make themselves; pytest's own have `asyncio_debug`.
 os.environ["PYTHONASYNCIODEBUG"] = "1"
@@ -69,10 +73,21 @@ for _module, _name, _value in (
     setattr(_module, _name, _value)
 
 
+def is_on_second_engine(item: pytest.Item) -> bool:
+    parameters: dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
+    folder = item.path.relative_to(HERE).parts[0]
+    return folder in ON_ONE_ENGINE and "redis" in parameters.values()
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files in which a browser works come one by one among the others, most of which wait: beside
     each other they would only hold each other up."""
+    named = any(folder in argument for argument in config.args for folder in ON_ONE_ENGINE)
+    if not (named or is_long()):
+        left_out = [item for item in items if is_on_second_engine(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not is_on_second_engine(item)]
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
