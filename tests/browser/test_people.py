@@ -144,6 +144,7 @@ async def test_a_turn_is_notified_when_nobody_looks(
     await page.goto(url)
     await at_table(page)
     said = ["Your turn", f"The others at table {table.room.code} are waiting for you."]
+    await page.wait_for_function("window.notified.length")
     assert await page.evaluate("window.notified") == [said]
 
 
