@@ -8,7 +8,17 @@ from typing import Final
 
 import pytest
 
-SCREENS: Final = ("creating", "settings", "keys", "invitation", "record", "nowhere")
+SCREENS: Final = (
+    "creating",
+    "settings",
+    "keys",
+    "rules",
+    "invitation",
+    "bidding",
+    "result",
+    "record",
+    "nowhere",
+)
 PHONE_SCREENS: Final = ("lobby", "waiting", "bidding", "result", "replay")
 LANGUAGES: Final = ("en", "es", "fr", "it", "nl")
 RARELY: Final = {
