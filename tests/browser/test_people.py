@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 from playwright.async_api import Page, expect
 
+from tests.browser.begun import seat_taken
 from tests.browser.chromium import Visitors
 from tests.browser.gate import Gate
 from tests.browser.hands import Player, at_table
@@ -188,9 +189,7 @@ async def test_a_phone_that_slept_is_back_when_it_wakes(
 async def test_giving_up_is_asked_twice_and_done_once(
     shared: ServerProcess, visitors: Visitors
 ) -> None:
-    table = await set_table(shared.url)
-    page = await visitors.visit(f"{shared.url}#/r/{table.room.code}", guest=table.guest)
-    await at_table(page)
+    page = await seat_taken(shared.url, visitors)
     await page.keyboard.press("m")
     dialog = page.get_by_role("dialog")
     await dialog.get_by_role("button", name="Give up").click()

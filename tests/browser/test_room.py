@@ -2,6 +2,7 @@
 
 from playwright.async_api import Page, expect
 
+from tests.browser.begun import seat_taken
 from tests.browser.chromium import Visitors
 from tests.browser.hands import Player, add_bots, at_table
 from tests.browser.tables import set_table
@@ -48,9 +49,7 @@ async def test_a_private_room_with_rules_of_its_own(
 async def test_a_seat_is_carried_to_another_device(
     shared: ServerProcess, visitors: Visitors
 ) -> None:
-    table = await set_table(shared.url)
-    page = await visitors.visit(f"{shared.url}#/r/{table.room.code}", guest=table.guest)
-    await at_table(page)
+    page = await seat_taken(shared.url, visitors)
     await page.keyboard.press("m")
     await page.get_by_role("button", name="Carry on with another device").click()
     await page.get_by_role("button", name="Show the code").click()
@@ -78,9 +77,7 @@ async def test_whoever_wants_confirms_every_bid(shared: ServerProcess, visitors:
 async def test_a_game_ends_when_all_who_play_want_it(
     shared: ServerProcess, visitors: Visitors
 ) -> None:
-    table = await set_table(shared.url)
-    page = await visitors.visit(f"{shared.url}#/r/{table.room.code}", guest=table.guest)
-    await at_table(page)
+    page = await seat_taken(shared.url, visitors)
     await page.keyboard.press("m")
     await page.get_by_role("button", name="End without a result").click()
     await at_table(page, status="over")

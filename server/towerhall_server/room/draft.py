@@ -31,8 +31,9 @@ def draft(change: Change, views: Mapping[str, Document], seated: Collection[Seat
     looks: dict[str, tuple[Document, Prepared]] = {}
     for name, old in views.items():
         new = view(change.after, name)
-        looks[name] = (new, frame_of(change, old, new))
-        looks[name][1].binary()
+        prepared = frame_of(change, old, new)
+        prepared.binary()
+        looks[name] = (new, prepared)
     return Draft(looks, _offers(change, seated))
 
 
@@ -41,11 +42,11 @@ def _offers(change: Change, seated: Collection[Seat]) -> dict[Seat | None, Prepa
     if before is None or before.table is not after.table or before.tag == after.tag:
         # Seats may change hands with this, or nobody is asked anything new.
         return {}
-    asked = [seat for seat in after.to_act() if seat in seated and after.is_played(seat)]
     offers: dict[Seat | None, Prepared] = {}
-    for seat in asked:
-        offers[seat] = offers_of(after, change.seq, seat)
-        offers[seat].binary()
+    for seat in after.to_act():
+        if seat in seated and after.is_played(seat):
+            offers[seat] = offers_of(after, change.seq, seat)
+            offers[seat].binary()
     return offers
 
 
