@@ -145,7 +145,9 @@ async def test_a_turn_is_notified_when_nobody_looks(
     await page.goto(url)
     await at_table(page)
     said = ["Your turn", f"The others at table {table.room.code} are waiting for you."]
-    await page.wait_for_function("window.notified.length")
+    # The page's policy forbids what Playwright's own waiting for a value needs.
+    while not await page.evaluate("window.notified.length"):  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
     assert await page.evaluate("window.notified") == [said]
 
 
