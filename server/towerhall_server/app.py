@@ -6,7 +6,6 @@ to go elsewhere, rooms ended, connections closed, appends under way awaited, sto
 """
 
 import asyncio
-import gc
 import logging
 import secrets
 import socket
@@ -54,6 +53,7 @@ from towerhall_server.room.directory import GO_WITHIN_MS, Directory
 from towerhall_server.room.node import Node
 from towerhall_server.setting_texts import safe_url
 from towerhall_server.settings import Settings
+from towerhall_server.sweeping import sweep
 from towerhall_server.telemetry.answers import CountedAnswers
 from towerhall_server.telemetry.families import registry
 from towerhall_server.telemetry.lag import watch_lag
@@ -66,9 +66,6 @@ logger = logging.getLogger(__name__)
 NOTICE_SECONDS: Final = 1.5
 """So long a server that is about to stop serves on, until proxies have seen that it is not ready.
 Where a server has a store of its own there is nobody else to send people to."""
-GC_THRESHOLDS: Final = (50_000, 20, 1_000)
-"""Nearly all that a move leaves behind is freed by counting. Looking for cycles as often as Python
-does by default cost 17 % of the CPU, and never looking cost no less than this."""
 PACE: Final = Pace()
 ENGINE_RETRY_SECONDS: Final = 1.0
 
@@ -207,13 +204,13 @@ async def serve(
             forwarded_allow_ips=list(settings.trusted_proxies),
             timeout_graceful_shutdown=round(settings.drain_seconds),
         )
-        # What is there by now stays for ever: there is no use in looking through it for garbage.
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(*GC_THRESHOLDS)
         notice = 0.0 if settings.is_embedded else NOTICE_SECONDS
         server = DrainingServer(config, lambda: _drain(running, notice), announce)
-        await server.serve([listening] if listening else None)
+        sweeping = asyncio.create_task(sweep(), name="sweep")
+        try:
+            await server.serve([listening] if listening else None)
+        finally:
+            sweeping.cancel()
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ values shown of one kind fit on a given top? At most five values are shown, so t
 is cheap, and the answers repeat all the time: they are remembered.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -50,16 +51,17 @@ def chains(top: int, values: Values, eight: str) -> tuple[tuple[int, Values, boo
 
     Sorted by length, so that the last one is a longest one.
     """
-    found: dict[Values, None] = {}
+    found = sorted(dict.fromkeys(_sequences(top, values, eight)), key=len)
+    return tuple([(len(chain), chain, SPIRE in chain) for chain in found])
 
-    def extend(chain: Values, top: int, left: Values) -> None:
-        found[chain] = None
-        for index, value in enumerate(left):
-            if can_place(top, value, eight):
-                extend((*chain, value), value, left[:index] + left[index + 1 :])
 
-    extend((), top, values)
-    return tuple((len(chain), chain, SPIRE in chain) for chain in sorted(found, key=len))
+def _sequences(top: int, values: Values, eight: str) -> Iterator[Values]:
+    """The same, unsorted, and more than once where a value is shown twice."""
+    yield ()
+    for index, value in enumerate(values):
+        if can_place(top, value, eight):
+            for rest in _sequences(value, values[:index] + values[index + 1 :], eight):
+                yield (value, *rest)
 
 
 def most_cards(towers: tuple[Values, ...], display: tuple[Card, ...], options: Options) -> int:
