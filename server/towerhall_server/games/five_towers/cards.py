@@ -15,8 +15,11 @@ SPIRE = 0
 COPIED_VALUES = (0, 2, 5, 7, 10, 12)
 DISPLAY_SIZE = 5
 
-_SMALL_DECK = tuple(f"{kind}:{value}" for kind in KINDS for value in range(TOP_VALUE + 1))
+_PLAIN = tuple(tuple(f"{kind}:{value}" for value in range(TOP_VALUE + 1)) for kind in KINDS)
+"""By kind and value."""
+_SMALL_DECK = tuple(card for cards in _PLAIN for card in cards)
 _COPIES = tuple(f"{kind}:{value}{COPY_MARK}" for kind in KINDS for value in COPIED_VALUES)
+_COPY_OF = {card.removesuffix(COPY_MARK): card for card in _COPIES}
 
 KIND_INDEX = {kind: index for index, kind in enumerate(KINDS)}
 KIND_OF = {card: KIND_INDEX[card.split(":")[0]] for card in _SMALL_DECK + _COPIES}
@@ -37,21 +40,10 @@ def values_by_kind(cards: tuple[Card, ...]) -> tuple[Values, ...]:
     return tuple(values)
 
 
-@lru_cache(maxsize=1 << 12)
-def _ids_in(display: tuple[Card, ...]) -> tuple[tuple[dict[int, Card], ...], bool]:
-    """For each kind value to id, the plain one of two copies; and whether there are copies."""
-    ids: tuple[dict[int, Card], ...] = tuple([{} for _ in KINDS])
-    for card in sorted(display, reverse=True):
-        ids[KIND_OF[card]][VALUE_OF[card]] = card
-    return ids, sum(map(len, ids)) < len(display)
-
-
 def name_cards(display: tuple[Card, ...], chains: tuple[tuple[int, Values], ...]) -> list[Card]:
     """The ids of display cards for (kind, values); of two copies the plain one goes first."""
-    ids, copies = _ids_in(display)
-    names = [ids[kind][value] for kind, chain in chains for value in chain]
-    if copies:
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                names[index] = name + COPY_MARK
+    names = [_PLAIN[kind][value] for kind, chain in chains for value in chain]
+    for index, name in enumerate(names):
+        if name not in display or name in names[:index]:
+            names[index] = _COPY_OF[name]
     return names
