@@ -21,6 +21,11 @@ def diff(old: Document, new: Document) -> dict[str, object]:
         if before is None:
             kept -= 1
             patch[key] = value
+            continue
+        kind = type(value)
+        if (kind is int or kind is str) and kind is type(before):  # `same`, without a call
+            if before != value:
+                patch[key] = value
         elif type(value) is dict and type(before) is dict:
             inner = diff(before, value)
             if inner:

@@ -158,7 +158,7 @@ def test_bad_input_what_only_equals_the_right_seat_is_refused(seat_type: type) -
 @pytest.mark.parametrize("name", STATES)
 def test_bad_input_a_waiting_seat_is_refused_whatever_it_sends(name: str) -> None:
     state = at(name)
-    for seat in map(Seat, range(len(state.players))):
+    for seat in map(Seat, range(len(state.table.players))):
         if seat in GAME.to_act(state):
             continue
         for offered in ({"command": "pass"}, bid(0), bid(5), build("scrap:15 spooky:8")):

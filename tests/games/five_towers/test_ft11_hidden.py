@@ -216,4 +216,4 @@ def test_ft11_the_facts_alone_tell_the_whole_table(seats: int, seed: int, option
 def test_ft11_resampling_never_moves_a_card_that_was_seen() -> None:
     state = new_game(4)
     other = GAME.resample(state, b"any")
-    assert (other.display, other.players) == (state.display, state.players)
+    assert (other.display, other.table.players) == (state.display, state.table.players)

@@ -16,7 +16,7 @@ SEATS = pytest.mark.parametrize("seats", [2, 3, 4, 5])
 @SEATS
 def test_ft3_nobody_begins_with_towers_or_ruins(seats: int) -> None:
     state = new_game(seats)
-    assert len(state.players) == seats
+    assert len(state.table.players) == seats
     for seat in range(seats):
         assert standing(state, seat) == {}
         assert ruined(state, seat) == []

@@ -117,7 +117,7 @@ def test_ft5_0_and_passes_leave_the_round_without_a_build() -> None:
     assert cleared == DisplayCleared(state.display)
     assert isinstance(dealt, RoundStarted)
     after = GAME.play(state, events)
-    assert after.players == state.players
+    assert after.table.players == state.table.players
     assert discarded(after) == plain(state.display)
     assert (after.start, after.turn, after.round, after.phase) == (2, 2, 2, "auction")
 

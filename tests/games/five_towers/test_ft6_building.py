@@ -232,6 +232,14 @@ def test_ft6_a_build_is_told_step_by_step() -> None:
     assert isinstance(events[-1], RoundStarted)
 
 
+def test_ft6_towers_hold_no_string_of_a_command() -> None:
+    state = building("sand:7")
+    (taken, built, *_) = told(state, 0, build("sand:7 "))
+    assert isinstance(taken, CardsTaken)
+    assert isinstance(built, CardBuilt)
+    assert taken.cards[0] is built.card is state.display[0]
+
+
 @pytest.mark.parametrize("options", [Options(), Options(eight="cap", demolish_spire=True)])
 @pytest.mark.parametrize("seed", range(6))
 def test_ft6_towers_of_played_games_are_always_legal(options: Options, seed: int) -> None:

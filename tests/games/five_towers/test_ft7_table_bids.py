@@ -68,7 +68,7 @@ def test_ft7_table_an_infeasible_win_is_taken_back_at_once() -> None:
     assert events == (Passed(Seat(3)), BidWithdrawn(Seat(2), 4, 2))
     after = GAME.play(state, events)
     assert shown(after)["calls"] == {"0": 1, "1": PASS}
-    assert (after.phase, after.turn, after.players) == ("auction", 2, state.players)
+    assert (after.phase, after.turn, after.table.players) == ("auction", 2, state.table.players)
     assert shown(after)["limits"] == {"2": 4}
 
 

@@ -23,6 +23,7 @@ from tests.games.five_towers.strategies import Plan, plans
 from towerhall_protocol.offers import Offer, Range
 from towerhall_server.game import COPY_MARK, Seat
 from towerhall_server.games.five_towers import GAME
+from towerhall_server.games.five_towers.building import builds
 from towerhall_server.games.five_towers.cards import KINDS
 from towerhall_server.games.five_towers.options import Options
 from towerhall_server.games.five_towers.state import PASS, State
@@ -132,6 +133,14 @@ def test_offers_builds_are_never_many(bot: str) -> None:
         if step.before.phase == "build"
     ]
     assert 20 < max(counts) <= OUTCOMES_IN_PLAY_MAX
+
+
+def test_builds_there_are_none_of_more_cards_than_fit() -> None:
+    display = ("sand:7", "sand:3", "tree:12")
+    for towers in ({"sand": (0,), "tree": (0,)}, {"sand": (5,), "tree": (0,)}):
+        values = tuple(towers.get(kind, ()) for kind in KINDS)
+        for options in VARIANTS[:2]:
+            assert builds(values, 0, display, 3, options) == []
 
 
 def test_offers_copies_of_a_card_count_once() -> None:

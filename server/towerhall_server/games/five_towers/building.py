@@ -69,7 +69,10 @@ def most_cards(towers: tuple[Values, ...], display: tuple[Card, ...], options: O
     total = best_gain = 0
     for kind, count, longest_on in _longest_by_kind(display, options.eight):
         tower = towers[kind]
-        longest = longest_on[tower[-1] if tower else NO_TOWER]
+        if not tower:
+            total += longest_on[NO_TOWER]
+            continue
+        longest = longest_on[tower[-1]]
         total += longest
         if longest < count and can_demolish(tower, options):
             gain = longest_on[tower[-2] if len(tower) > 1 else NO_TOWER] - longest
@@ -130,33 +133,39 @@ def builds(
     options: Options,
 ) -> list[Build]:
     """Every build of that many cards, one for each different outcome."""
-    shown = values_by_kind(display)
     loss = penalty(demolished)
     next_loss = penalty(demolished + 1) - loss
-    growths = []
+    # FT 6: a spire finishes its tower, unless an option opens it again.
+    spires_finish = options.eight == "base" and not options.demolish_spire
+    grounds, idle = [], []
     fit_later = 0
-    for kind, values in enumerate(shown):
-        if values:
-            growth, most = _growths(towers[kind], values, next_loss, options)
-            growths.append((kind, growth, most))
+    for kind, values in enumerate(values_by_kind(display)):
+        tower = towers[kind]
+        if values and not (spires_finish and tower and tower[-1] == SPIRE):
+            ground, most = _grounds(tower, values, next_loss, options)
+            grounds.append((kind, ground, most))
             fit_later += most
-    # Share the number out among the shown kinds in every way, adding up the score on the way.
+        elif tower:
+            idle.append((kind, tower))
+    # Share the number out among the kinds that may grow in every way, adding up the score.
     partial: list[_Partial] = [(number, None, (), loss, 0)]
-    for kind, growth, most in growths:
+    for kind, ground, most in grounds:
         fit_later -= most
         partial = [
             (
                 left - size,
                 kind if bared else demolish,
                 (*chains, (kind, chain)) if size else chains,
-                points + gained,
-                main if main > height else height,
+                points + change + (height + size) * (2 if spire else each),
+                main if main > height + size else height + size,
             )
             for left, demolish, chains, points, main in partial
-            for size, bared, chain, gained, height in growth
-            if size <= left <= size + fit_later and not (bared and demolish is not None)
+            for bared, height, each, change, fitting in ground
+            if demolish is None or not bared
+            for size, chain, spire in fitting
+            if size <= left <= size + fit_later
         ]
-    idle = _idle_outcomes(towers, shown, next_loss, options)
+    outcomes = _idle_outcomes(idle, next_loss, options)
     return [
         Build(
             demolish if idle_demolish is None else idle_demolish,
@@ -165,51 +174,55 @@ def builds(
         )
         for left, demolish, chains, points, main in partial
         if left == 0
-        for idle_demolish, idle_points, tallest in idle
+        for idle_demolish, idle_points, tallest in outcomes
         if demolish is None or idle_demolish is None
     ]
 
 
 _Partial: TypeAlias = tuple[int, int | None, tuple[tuple[int, Values], ...], int, int]
 """A build in the making: (cards still to place, demolished kind, chains, points, tallest)."""
-_Growth: TypeAlias = tuple[int, bool, Values, int, int]
-"""What may become of a tower: (cards added, whether its top went first, chain, points, height)."""
+_Ground: TypeAlias = tuple[bool, int, int, int, tuple[tuple[int, Values, bool], ...]]
+"""What a tower offers to build on: (whether its top goes, height, points for each card, what the
+demolition costs, chains that fit)."""
 
 
-def _growths(
+def _grounds(
     tower: Values, values: Values, next_loss: int, options: Options
-) -> tuple[list[_Growth], int]:
-    """Everything that may become of a tower whose kind is shown, and the most cards it may get."""
-    bases = [(False, tower, 0)]
+) -> tuple[list[_Ground], int]:
+    """A tower that may grow, whole and without its top; and the most cards it may get."""
+    if not tower:
+        fitting = chains(NO_TOWER, values, options.eight)
+        return [(False, 0, 1, 0, fitting)], fitting[-1][0]
+    fitting = chains(tower[-1], values, options.eight)
+    most = fitting[-1][0]
+    found: list[_Ground] = [(False, len(tower), 2 if SPIRE in tower else 1, 0, fitting)]
     if can_demolish(tower, options):
-        bases.append((True, tower[:-1], next_loss))
-    found: list[_Growth] = []
-    most = 0
-    for bared, base, loss in bases:
-        fitting = chains(top_of(base), values, options.eight)
-        height, each = len(base), 2 if SPIRE in base else 1
-        found += [
-            (size, bared, chain, loss + (height + size) * (2 if spire else each), height + size)
-            for size, chain, spire in fitting
-        ]
-        most = max(most, fitting[-1][0])
+        base = tower[:-1]
+        fitting = chains(base[-1] if base else NO_TOWER, values, options.eight)
+        found.append((True, len(base), 2 if SPIRE in base else 1, next_loss, fitting))
+        if fitting[-1][0] > most:
+            most = fitting[-1][0]
     return found, most
 
 
 def _idle_outcomes(
-    towers: tuple[Values, ...], shown: tuple[Values, ...], next_loss: int, options: Options
+    idle: list[tuple[int, Values]], next_loss: int, options: Options
 ) -> list[tuple[int | None, int, int]]:
-    """The towers whose kind is not shown, as (demolished kind, points, tallest)."""
-    idle = [kind for kind, tower in enumerate(towers) if tower and not shown[kind]]
-    points = [tower_points(towers[kind]) for kind in idle]
-    heights = [len(towers[kind]) for kind in idle]
-    whole = sum(points)
-    outcomes: list[tuple[int | None, int, int]] = [(None, whole, max(heights, default=0))]
-    for index, kind in enumerate(idle):
-        tower = towers[kind]
+    """What becomes of the towers that cannot grow, as (demolished kind, points, tallest)."""
+    whole = tallest = second = 0
+    bared = []
+    for kind, tower in idle:
+        points, height = tower_points(tower), len(tower)
+        whole += points
+        if height > tallest:
+            tallest, second = height, tallest
+        elif height > second:
+            second = height
         if can_demolish(tower, options):
-            lost = points[index] - tower_points(tower[:-1])
-            heights[index] -= 1
-            outcomes.append((kind, whole - lost + next_loss, max(heights)))
-            heights[index] += 1
+            bared.append((kind, height, tower_points(tower[:-1]) - points + next_loss))
+    outcomes: list[tuple[int | None, int, int]] = [(None, whole, tallest)]
+    for kind, height, change in bared:
+        # Only the one tallest tower makes a difference to it, and then by one.
+        left = height - 1 if height == tallest > second else tallest
+        outcomes.append((kind, whole + change, left))
     return outcomes

@@ -42,8 +42,11 @@ def values_by_kind(cards: tuple[Card, ...]) -> tuple[Values, ...]:
 
 def name_cards(display: tuple[Card, ...], chains: tuple[tuple[int, Values], ...]) -> list[Card]:
     """The ids of display cards for (kind, values); of two copies the plain one goes first."""
-    names = [_PLAIN[kind][value] for kind, chain in chains for value in chain]
-    for index, name in enumerate(names):
-        if name not in display or name in names[:index]:
-            names[index] = _COPY_OF[name]
+    names: list[Card] = []
+    for kind, chain in chains:
+        for value in chain:
+            name = _PLAIN[kind][value]
+            if name not in display or name in names:
+                name = _COPY_OF[name]
+            names.append(name)
     return names

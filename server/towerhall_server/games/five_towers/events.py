@@ -8,6 +8,7 @@ something that was hidden.
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import astuple
 
 from towerhall_server.game import Seat, event_name
 from towerhall_server.games.five_towers.cards import Card
@@ -134,10 +135,19 @@ _NAMES = {kind: event_name(kind.__name__) for kind in PUBLIC_FIELDS}
 _ALL_PUBLIC = {kind for kind, public in PUBLIC_FIELDS.items() if public == kind.__struct_fields__}
 """Those that are told whole, which is cheap: they are written in the order of their fields."""
 
+_PLAIN = {
+    kind: (_NAMES[kind],)
+    for kind in _ALL_PUBLIC
+    if {field.type for field in msgspec.structs.fields(kind)} <= {int, bool, str, Seat}
+}
+"""Of these, those that hold nothing to convert: most of what happens, and cheaper still."""
+
 
 def facts(event: Event) -> tuple[object, ...]:
     """What everybody may know of the event, as plain data."""
     kind = type(event)
+    if kind in _PLAIN:
+        return _PLAIN[kind] + astuple(event)
     if kind in _ALL_PUBLIC:
         return tuple(msgspec.to_builtins(event))
     public = (getattr(event, name) for name in PUBLIC_FIELDS[kind])

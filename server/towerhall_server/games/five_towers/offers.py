@@ -6,7 +6,7 @@ from towerhall_protocol.offers import Choice, Offer, Range
 from towerhall_server.game import Seat
 from towerhall_server.games.five_towers.building import Build, builds
 from towerhall_server.games.five_towers.rules import bid_range
-from towerhall_server.games.five_towers.state import State, leading_call
+from towerhall_server.games.five_towers.state import State
 
 _PASS = Offer("pass")
 
@@ -17,15 +17,16 @@ def to_act(state: State) -> tuple[Seat, ...]:
 
 def offers(state: State, seat: Seat) -> tuple[Offer, ...]:
     """Calls as a range, builds one by one, each with the score that the seat has after it."""
-    if seat not in to_act(state):
+    if state.phase == "over" or seat != state.turn:
         return ()
     if state.phase == "build":
-        choices = tuple(
+        choices = [
             Choice(build.parameters(state.display), {"score": build.score})
             for build in _builds(state)
-        )
-        return (Offer("build", choices=choices),)
-    return _calls(*bid_range(state, seat), bool(state.calls))
+        ]
+        return (Offer("build", choices=tuple(choices)),)
+    least, most = bid_range(state, seat)
+    return _calls(least, most, bool(state.calls))
 
 
 @lru_cache(maxsize=128)
@@ -43,11 +44,11 @@ def timeout(state: State, seat: Seat) -> dict[str, object]:
 
 
 def _builds(state: State) -> list[Build]:
-    player = state.players[state.turn]
+    player = state.table.players[state.turn]
     return builds(
         player.towers,
         len(player.demolished),
         state.display,
-        leading_call(state).number,
+        state.leading.number,
         state.options,
     )

@@ -31,7 +31,12 @@ def penalty(demolished: int) -> int:
 
 def total(towers: tuple[Values, ...], demolished: int) -> int:
     """All points of one seat."""
-    return sum(map(tower_points, towers)) + max(map(len, towers)) + penalty(demolished)
+    points, main = penalty(demolished), 0
+    for tower in towers:
+        points += tower_points(tower)
+        if len(tower) > main:
+            main = len(tower)
+    return points + main
 
 
 def score(towers: tuple[Values, ...], demolished: int) -> Score:

@@ -4,6 +4,7 @@ Everything is immutable; `fold` returns a new state that shares what did not cha
 part is `seed`, `act` and the order of `pile`; everything else is public (FT 11).
 """
 
+from bisect import insort
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -45,6 +46,8 @@ PASS = -1
 NO_SEAT = Seat(-1)
 DEAL_ACT, START_ACT = 0, 1
 """The first two random acts (FT 3): the shuffle and the draw of the start player."""
+_SEATS = tuple(map(Seat, range(5)))
+"""To look the seat to the left up in: making one is a call, and a bid is little more than that."""
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -77,6 +80,13 @@ class Discard(msgspec.Struct, frozen=True, dict=True):
     values: tuple[Values, ...] = NOTHING_BY_KIND
 
 
+class Table(msgspec.Struct, frozen=True, dict=True):
+    """What no call of an auction changes: held together, so that its view is kept in one piece."""
+
+    players: tuple[Player, ...]
+    discard: Discard = Discard()
+
+
 class State(msgspec.Struct, frozen=True, gc=False):
     """One moment of a game."""
 
@@ -84,7 +94,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     seed: bytes
     act: int
     pile: tuple[Card, ...]
-    players: tuple[Player, ...]
+    table: Table
     lap: int = 1
     """Which time the deck is gone through: 1 or 2."""
     round: int = 0
@@ -93,28 +103,17 @@ class State(msgspec.Struct, frozen=True, gc=False):
     turn: Seat = NO_SEAT
     display: tuple[Card, ...] = ()
     calls: tuple[Call, ...] = ()
+    leading: Call = _NO_CALL
+    """The highest of them, which is the last number named (FT 5); at first nobody's pass."""
     limits: tuple[int, ...] = ()
     """FT 7: what each seat's bids must stay below in this round."""
-    discard: Discard = Discard()
     scores: tuple[Score, ...] = ()
     """Final scores, once the game is over."""
 
 
 def start(options: Options, seats: int, seed: bytes) -> State:
     """The table before anything happened; the deck is still in order."""
-    return State(options, seed, DEAL_ACT, deck(seats), (Player(),) * seats)
-
-
-def leading_call(state: State) -> Call:
-    """The highest call so far, which is the last number named (FT 5); at first nobody's pass."""
-    for call in reversed(state.calls):
-        if call.number != PASS:
-            return call
-    return _NO_CALL
-
-
-def left_of(state: State, seat: Seat) -> Seat:
-    return Seat((seat + 1) % len(state.players))
+    return State(options, seed, DEAL_ACT, deck(seats), Table((Player(),) * seats))
 
 
 def _game_started(state: State, event: GameStarted) -> State:
@@ -133,18 +132,21 @@ def _round_started(state: State, event: RoundStarted) -> State:
         display=event.display,
         pile=state.pile[shown:],
         calls=(),
-        limits=(shown + 1,) * len(state.players),
+        leading=_NO_CALL,
+        limits=(shown + 1,) * len(state.table.players),
     )
 
 
 def _bid_made(state: State, event: BidMade) -> State:
     call = Call(event.seat, event.number)
-    return replace(state, calls=(*state.calls, call), turn=left_of(state, event.seat))
+    turn = _SEATS[(event.seat + 1) % len(state.table.players)]
+    return replace(state, calls=(*state.calls, call), leading=call, turn=turn)
 
 
 def _passed(state: State, event: Passed) -> State:
     call = Call(event.seat, PASS)
-    return replace(state, calls=(*state.calls, call), turn=left_of(state, event.seat))
+    turn = _SEATS[(event.seat + 1) % len(state.table.players)]
+    return replace(state, calls=(*state.calls, call), turn=turn)
 
 
 def _auction_won(state: State, event: AuctionWon) -> State:
@@ -156,61 +158,66 @@ def _auction_empty(state: State, event: AuctionEmpty) -> State:
 
 
 def _bid_withdrawn(state: State, event: BidWithdrawn) -> State:
-    limits = _with(state.limits, event.seat, event.number)
-    return replace(state, calls=state.calls[: event.calls_kept], limits=limits, turn=event.seat)
+    calls = state.calls[: event.calls_kept]
+    leading = next((call for call in reversed(calls) if call.number != PASS), _NO_CALL)
+    limits = list(state.limits)
+    limits[event.seat] = event.number
+    return replace(state, calls=calls, leading=leading, limits=tuple(limits), turn=event.seat)
 
 
 def _cards_taken(state: State, event: CardsTaken) -> State:
-    left = tuple(card for card in state.display if card not in event.cards)
-    return replace(state, display=left, turn=NO_SEAT, start=left_of(state, event.seat))
+    left = tuple([card for card in state.display if card not in event.cards])
+    start = _SEATS[(event.seat + 1) % len(state.table.players)]
+    return replace(state, display=left, turn=NO_SEAT, start=start)
 
 
 def _card_demolished(state: State, event: CardDemolished) -> State:
-    player = state.players[event.seat]
+    player = state.table.players[event.seat]
     kind = KIND_OF[event.card]
-    changed = Player(
-        _with(player.towers, kind, player.towers[kind][:-1]),
-        _with(player.cards, kind, player.cards[kind][:-1]),
-        (*player.demolished, event.card),
-    )
-    return replace(state, players=_with(state.players, event.seat, changed))
+    towers, cards = list(player.towers), list(player.cards)
+    towers[kind], cards[kind] = towers[kind][:-1], cards[kind][:-1]
+    changed = Player(tuple(towers), tuple(cards), (*player.demolished, event.card))
+    return _with_player(state, event.seat, changed)
 
 
 def _card_built(state: State, event: CardBuilt) -> State:
-    player = state.players[event.seat]
+    player = state.table.players[event.seat]
     kind = KIND_OF[event.card]
-    changed = Player(
-        _with(player.towers, kind, (*player.towers[kind], VALUE_OF[event.card])),
-        _with(player.cards, kind, (*player.cards[kind], event.card)),
-        player.demolished,
-    )
-    return replace(state, players=_with(state.players, event.seat, changed))
+    towers, cards = list(player.towers), list(player.cards)
+    towers[kind] += (VALUE_OF[event.card],)
+    cards[kind] += (event.card,)
+    changed = Player(tuple(towers), tuple(cards), player.demolished)
+    return _with_player(state, event.seat, changed)
 
 
 def _display_cleared(state: State, event: DisplayCleared) -> State:
-    if not event.cards:
-        return replace(state, display=(), calls=())
-    values = list(state.discard.values)
-    for card in event.cards:
-        kind = KIND_OF[card]
-        values[kind] = tuple(sorted((*values[kind], VALUE_OF[card])))
-    discard = Discard(state.discard.cards + event.cards, tuple(values))
-    return replace(state, display=(), calls=(), discard=discard)
+    table = state.table
+    if event.cards:
+        values = list(table.discard.values)
+        for card in event.cards:
+            kind = KIND_OF[card]
+            sorted_in = list(values[kind])
+            insort(sorted_in, VALUE_OF[card])
+            values[kind] = tuple(sorted_in)
+        discard = Discard(table.discard.cards + event.cards, tuple(values))
+        table = Table(table.players, discard)
+    return replace(state, display=(), calls=(), leading=_NO_CALL, table=table)
 
 
 def _pile_reshuffled(state: State, event: PileReshuffled) -> State:
-    pile = Act(state.seed, state.act).shuffle(state.discard.cards)
-    return replace(state, pile=tuple(pile), discard=Discard(), act=state.act + 1, lap=2)
+    pile = Act(state.seed, state.act).shuffle(state.table.discard.cards)
+    table = Table(state.table.players)
+    return replace(state, pile=tuple(pile), table=table, act=state.act + 1, lap=2)
 
 
 def _game_ended(state: State, event: GameEnded) -> State:
     return replace(state, phase="over", turn=NO_SEAT, scores=event.scores)
 
 
-def _with(items: tuple[Any, ...], index: int, item: Any) -> tuple[Any, ...]:
-    changed = list(items)
-    changed[index] = item
-    return tuple(changed)
+def _with_player(state: State, seat: Seat, changed: Player) -> State:
+    players = list(state.table.players)
+    players[seat] = changed
+    return replace(state, table=Table(tuple(players), state.table.discard))
 
 
 _FOLD: dict[type[Event], Callable[[State, Any], State]] = {

@@ -13,13 +13,17 @@ from towerhall_server.game import Result, Viewer, kept, rank
 from towerhall_server.games.five_towers.cards import KINDS, Values, values_by_kind
 from towerhall_server.games.five_towers.options import Options
 from towerhall_server.games.five_towers.scoring import Score, total
-from towerhall_server.games.five_towers.state import NO_SEAT, Discard, Player, State
+from towerhall_server.games.five_towers.state import NO_SEAT, Discard, Player, State, Table
 
 _SEAT_KEYS = tuple(map(str, range(5)))
 
 
 def view(state: State, viewer: Viewer) -> dict[str, object]:
     """The whole table as a plain document. `calls` holds -1 for a pass."""
+    calls = {}
+    for call in state.calls:
+        calls[_SEAT_KEYS[call.seat]] = call.number
+    seats, discard = _table(state.table)
     document: dict[str, object] = {
         "options": _options(state.options),
         "round": state.round,
@@ -28,9 +32,9 @@ def view(state: State, viewer: Viewer) -> dict[str, object]:
         "phase": state.phase,
         "start": state.start,
         "display": state.display,
-        "calls": {_SEAT_KEYS[call.seat]: call.number for call in state.calls},
-        "seats": {_SEAT_KEYS[seat]: _player(player) for seat, player in enumerate(state.players)},
-        "discard": _discard(state.discard),
+        "calls": calls,
+        "seats": seats,
+        "discard": discard,
     }
     if state.turn != NO_SEAT:
         document["turn"] = state.turn
@@ -57,6 +61,15 @@ def _options(options: Options) -> dict[str, object]:
 
 
 @kept
+def _table(table: Table) -> tuple[dict[str, object], dict[str, object]]:
+    """The parts that show the seats and the discard pile."""
+    seats: dict[str, object] = {
+        _SEAT_KEYS[seat]: _player(player) for seat, player in enumerate(table.players)
+    }
+    return seats, _discard(table.discard)
+
+
+@kept
 def _player(player: Player) -> dict[str, object]:
     return {
         "towers": _named(player.towers),
@@ -72,7 +85,11 @@ def _discard(discard: Discard) -> dict[str, object]:
 
 def _named(values: Iterable[Values]) -> dict[str, object]:
     """Kind to values, without the kinds that have none."""
-    return {kind: some for kind, some in zip(KINDS, values, strict=True) if some}
+    named: dict[str, object] = {}
+    for kind, some in enumerate(values):
+        if some:
+            named[KINDS[kind]] = some
+    return named
 
 
 @lru_cache(maxsize=1 << 10)
