@@ -2,8 +2,8 @@
 
 import asyncio
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 
@@ -36,54 +36,84 @@ def no_collections() -> Iterator[None]:
         gc.enable()
 
 
+class Server:
+    """Ends things, and leaves them behind."""
+
+    def __init__(self) -> None:
+        self.left_behind = 0
+
+    def end(self, count: int) -> None:
+        for _ in range(count):
+            Knot()
+        self.left_behind += count
+
+
+@asynccontextmanager
+async def swept() -> AsyncIterator[Server]:
+    server = Server()
+    task = asyncio.create_task(sweeping.sweep(lambda: server.left_behind))
+    await asyncio.sleep(0.1)
+    try:
+        yield server
+    finally:
+        task.cancel()
+        await asyncio.wait((task,))
+
+
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeping, "EVERY_SECONDS", 0.01)
     monkeypatch.setattr(sweeping, "LEAST", 5_000)
 
 
-async def test_a_sweep_comes_when_there_may_be_much_and_not_before(short: None) -> None:
-    task = asyncio.create_task(sweeping.sweep())
-    try:
-        await asyncio.sleep(0.1)
+async def test_a_sweep_comes_when_much_was_left_behind_and_not_before(short: None) -> None:
+    async with swept() as server:
         assert not gc.isenabled()
-        for _ in range(1_000):
-            Knot()
+        server.end(1_000)
         await asyncio.sleep(0.1)
         assert knots() == 1_000
-        for _ in range(5_000):
-            Knot()
+        server.end(5_000)
         await asyncio.sleep(0.1)
         assert knots() == 0
-    finally:
-        task.cancel()
-        await asyncio.wait((task,))
 
 
-async def test_the_more_is_in_use_the_more_may_come_before_the_next_sweep(short: None) -> None:
-    task = asyncio.create_task(sweeping.sweep())
-    try:
-        await asyncio.sleep(0.1)
+async def test_the_more_is_in_use_the_more_may_be_left_before_the_next_sweep(short: None) -> None:
+    async with swept() as server:
         in_use = [Knot() for _ in range(20_000)]
-        await asyncio.sleep(0.2)
-        for _ in range(5_000):
-            Knot()
-        await asyncio.sleep(0.1)
-        assert knots() == len(in_use) + 5_000
-        for _ in range(20_000):
-            Knot()
+        server.end(5_000)
         await asyncio.sleep(0.2)
         assert knots() == len(in_use)
-    finally:
-        task.cancel()
-        await asyncio.wait((task,))
+        server.end(5_000)
+        await asyncio.sleep(0.1)
+        assert knots() == len(in_use) + 5_000
+        server.end(20_000)
+        await asyncio.sleep(0.2)
+        assert knots() == len(in_use)
+
+
+async def test_nothing_is_swept_because_much_is_made(short: None) -> None:
+    """As while tables fill, and while games grow: that is no garbage, and all would wait."""
+    async with swept():
+        in_use = [Knot() for _ in range(20_000)]
+        in_use[0] = in_use[-1]
+        await asyncio.sleep(0.2)
+        assert knots() == 20_000, "of which one could have been found"
+
+
+async def test_what_nobody_counts_is_swept_in_the_end(
+    short: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeping, "UNKNOWN_AFTER", 20)
+    async with swept():
+        for _ in range(6_000):
+            Knot()
+        await asyncio.sleep(0.5)
+        assert knots() == 0
 
 
 async def test_afterwards_the_interpreter_collects_by_itself_again(short: None) -> None:
-    task = asyncio.create_task(sweeping.sweep())
-    await asyncio.sleep(0.05)
-    task.cancel()
-    await asyncio.wait((task,))
+    async with swept():
+        assert not gc.isenabled()
     assert gc.isenabled()
     assert gc.get_freeze_count() == 0
 

@@ -206,7 +206,8 @@ async def serve(
         )
         notice = 0.0 if settings.is_embedded else NOTICE_SECONDS
         server = DrainingServer(config, lambda: _drain(running, notice), announce)
-        sweeping = asyncio.create_task(sweep(), name="sweep")
+        meters = running.hall.meters
+        sweeping = asyncio.create_task(sweep(lambda: meters.left_behind), name="sweep")
         try:
             await server.serve([listening] if listening else None)
         finally:

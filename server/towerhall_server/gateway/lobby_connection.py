@@ -35,6 +35,7 @@ from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.lobby.board import Board
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import Person
+from towerhall_server.telemetry.meters import CONNECTION_OBJECTS
 
 logger = logging.getLogger(__name__)
 
@@ -105,6 +106,7 @@ class LobbyConnection:
         if self._person is not None:
             let_out(self._hall, self._person.id, self)
         self._hall.sockets_of_address.leave(self._address)
+        self._hall.meters.left_behind += CONNECTION_OBJECTS
         self._outbox.close()
 
     # What the board tells

@@ -16,6 +16,11 @@ FAST: Final = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 
 """Upper bounds in seconds, for what should take milliseconds."""
 
 
+CONNECTION_OBJECTS: Final = 40
+ROOM_OBJECTS: Final = 1_000
+"""What may be left behind in cycles when one of them ends, at most."""
+
+
 class Histogram:
     """How often something took how long. The last count is of all that exceeded every bound."""
 
@@ -44,6 +49,7 @@ class Meters:
         "duplicates",
         "http",
         "lag_seconds",
+        "left_behind",
         "lost_commits",
         "pauses",
         "quotas_unasked",
@@ -80,6 +86,8 @@ class Meters:
         self.lost_commits = 0
         """Commits that viewers had seen and the log has lost."""
         self.rooms_created = 0
+        self.left_behind = 0
+        """Objects of connections and rooms that have ended, which perhaps only a sweep frees."""
         self.quotas_unasked = 0
         """Quotas that were judged here alone, because the store did not answer."""
 
