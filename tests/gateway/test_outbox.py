@@ -70,6 +70,10 @@ class Line:
         self.ended = 0
         self.outbox = Outbox(self, text, self.resync, self.too_slow, timers=self.clock)
 
+    @property
+    def full(self) -> bool:
+        return self.paused
+
     def backlog(self) -> int:
         return sum(map(len, self.held))
 

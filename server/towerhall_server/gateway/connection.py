@@ -44,6 +44,7 @@ from towerhall_server.room.inbox import Command, Join, Resync
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import Person
 from towerhall_server.room.view import view_class
+from towerhall_server.telemetry.meters import CONNECTION_OBJECTS
 
 logger = logging.getLogger(__name__)
 
@@ -72,6 +73,7 @@ class Connection:
         "origin",
         "person",
         "seat",
+        "send",
         "unanswered",
     )
 
@@ -82,6 +84,7 @@ class Connection:
         self._socket, self._code = socket, code
         self._session = Session(hall.limits, hall.codec, text=text)
         self._outbox = Outbox(socket, text, self._resync, self._too_slow)
+        self.send = self._outbox.send
         self._actor: RoomActor | None = None
         self._errands: set[asyncio.Task[None]] = set()  # entering, history, chat
         loop = asyncio.get_running_loop()
@@ -106,7 +109,7 @@ class Connection:
                     self._tell(error("hello_expected"))
                 else:
                     self.unanswered.add(intention.n)
-                    self._pace(intention)
+                    self._command(intention)
             case ClientHello(greeting):
                 self._begin(self._enter(greeting))
             case ClientHistory(first, last):
@@ -125,21 +128,29 @@ class Connection:
                     self._complain(message)
                 self.close(reason)
 
-    def _pace(self, command: ClientCommand | None = None) -> None:
+    def _command(self, command: ClientCommand) -> None:
         """Pass commands on in their order, no faster than allowed."""
-        if command is not None:
+        if self._waiting or self._is_too_fast():
             self._waiting.append(command)
-            if len(self._waiting) > 1:
-                return
-        while self._waiting and self._actor is not None and self.alive:
-            wait_ms = self._session.wait_ms(monotonic())
-            if wait_ms:
-                asyncio.get_running_loop().call_later(wait_ms / 1000, self._pace)
-                return
-            asked = self._waiting.pop(0)
-            if asked.body["command"] == "sit":
+        else:
+            self._pass_on(command)
+
+    def _is_too_fast(self) -> bool:
+        """Whether the next command has to wait; then somebody will come back to it."""
+        wait_ms = self._session.wait_ms(monotonic())
+        if wait_ms:
+            asyncio.get_running_loop().call_later(wait_ms / 1000, self._go_on)
+        return bool(wait_ms)
+
+    def _go_on(self) -> None:
+        while self._waiting and self.alive and not self._is_too_fast():
+            self._pass_on(self._waiting.pop(0))
+
+    def _pass_on(self, command: ClientCommand) -> None:
+        if self._actor is not None:
+            if command.body["command"] == "sit":
                 self._hall.store.remember(self.person.id, self._code)
-            self._actor.put(Command(self, asked))
+            self._actor.put(Command(self, command))
 
     def writable(self) -> None:
         self._outbox.drained()
@@ -160,6 +171,7 @@ class Connection:
         if self.person is not NOBODY:
             let_out(self._hall, self.person.id, self)
         self._hall.sockets_of_address.leave(self._address)
+        self._hall.meters.left_behind += CONNECTION_OBJECTS
         self._outbox.close()
 
     # What the room tells
@@ -167,9 +179,6 @@ class Connection:
     @property
     def lags(self) -> bool:
         return self._outbox.state != "flowing"
-
-    def send(self, *messages: Prepared) -> None:
-        self._outbox.send(*messages)
 
     def close(self, reason: str) -> None:
         self._socket.end_as(reason)

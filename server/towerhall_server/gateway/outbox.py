@@ -32,6 +32,11 @@ RELAPSE_SECONDS = 30.0
 class Wire(Protocol):
     """What an outbox needs of a socket."""
 
+    @property
+    def full(self) -> bool:
+        """Whether the backlog has been above high water, and not below low water since."""
+        ...
+
     def backlog(self) -> int: ...
     def write_frame(self, frame: bytes) -> None: ...
 
@@ -97,10 +102,7 @@ class Outbox:
             frame = messages[0].text() if self._text else messages[0].binary()
         else:
             frame = b"".join([m.text() if self._text else m.binary() for m in messages])
-        backlog = self._socket.backlog()
-        # Only above high water will the socket say when it has drained, so no lag starts below: the
-        # backlog stays within the limit, or within high water and one frame if that is more.
-        if backlog > HIGH_WATER and backlog + len(frame) > self._limit_bytes:
+        if self._socket.full and self._is_too_much(len(frame)):
             self._lag()
         else:
             self._socket.write_frame(frame)
@@ -115,6 +117,12 @@ class Outbox:
         """The connection is over: nothing more is sent, nobody is called."""
         self.state = "given up"
         self._stop_timer()
+
+    def _is_too_much(self, size: int) -> bool:
+        # Only above high water will the socket say when it has drained, so no lag starts below: the
+        # backlog stays within the limit, or within high water and one frame if that is more.
+        backlog = self._socket.backlog()
+        return backlog > HIGH_WATER and backlog + size > self._limit_bytes
 
     def _lag(self) -> None:
         if self._timers.time() < self._relapse_until:

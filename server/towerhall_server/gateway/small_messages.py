@@ -16,6 +16,8 @@ MOST_BYTES = 1024
 _MASKED = 0x80
 _IN_16_BITS, _IN_64_BITS = 126, 127
 _MASK_BYTES = 4
+_HEAD_BYTES = 2 + _MASK_BYTES
+"""Of a frame whose length fits into its second byte."""
 
 Small = tuple[Literal["text", "bytes"], bytes]
 
@@ -23,8 +25,12 @@ Small = tuple[Literal["text", "bytes"], bytes]
 def small_messages(data: bytes) -> tuple[list[Small] | None, bool]:
     """The messages in a read that begins at a frame, if there is nothing else in it; and whether
     it ends at the end of a frame."""
-    messages: list[Small] | None = []
     at, end = 0, len(data)
+    if _HEAD_BYTES <= end < _HEAD_BYTES + _IN_16_BITS and data[1] == _MASKED | end - _HEAD_BYTES:
+        kind = _KINDS.get(data[0])
+        if kind is not None:  # as nearly all are
+            return [(kind, apply_mask(data[_HEAD_BYTES:], data[2:_HEAD_BYTES]))], True
+    messages: list[Small] | None = []
     while at < end:
         if at + 2 + _MASK_BYTES > end:
             return None, False

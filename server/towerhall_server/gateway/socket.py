@@ -14,7 +14,7 @@ import logging
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from uvicorn._types import ASGIReceiveEvent
 from uvicorn.protocols.utils import ClientDisconnected
@@ -55,6 +55,8 @@ class RoomSocket(WebSocketsSansIOProtocol):
         self.close_timeout = CLOSE_SECONDS
         self.ended: asyncio.Future[None] = self.loop.create_future()
         """Done when the connection is over."""
+        self.full = False
+        """Whether the backlog has been above high water, and not below low water since."""
         self._aligned = True  # all that was read so far ended at the end of a frame
         self._listener: Listener | None = None
         self._controls, self._controls_at = float(CONTROLS_AT_ONCE), self.loop.time()
@@ -123,9 +125,8 @@ class RoomSocket(WebSocketsSansIOProtocol):
         if self._aligned and self.handshake_complete:
             small, self._aligned = small_messages(data)
             if small is not None and not self.frames and not self.conn.eof_sent:
-                for self.curr_msg_data_type, message in small:
-                    self.frames.append(message)
-                    self.send_receive_event_to_app()
+                for kind, message in small:
+                    self._take(kind, message)
                 return
         for start in range(0, len(data), SLICE):
             if self.conn.eof_sent:
@@ -168,13 +169,16 @@ class RoomSocket(WebSocketsSansIOProtocol):
 
     def send_receive_event_to_app(self) -> None:
         """Gaps: bad UTF-8 fills the log with tracebacks, and the messages of one read are queued
-        however many they are. Besides, the one place that every message passes."""
+        however many they are."""
         frames, self.frames = self.frames, []
+        self._take(self.curr_msg_data_type, b"".join(frames))
+
+    def _take(self, kind: Literal["text", "bytes"], data: bytes) -> None:
+        """The one place that every message passes."""
         if self.close_sent:
             return
-        data = b"".join(frames)
         try:
-            message = data.decode() if self.curr_msg_data_type == "text" else data
+            message = data.decode() if kind == "text" else data
         except UnicodeDecodeError:
             self.end_as("malformed_message")
             return
@@ -183,7 +187,7 @@ class RoomSocket(WebSocketsSansIOProtocol):
         elif self.queue.qsize() >= MAX_EARLY_MESSAGES:
             self.end_as("too_many")
         else:
-            event = {"type": "websocket.receive", self.curr_msg_data_type: message}
+            event = {"type": "websocket.receive", kind: message}
             self.queue.put_nowait(cast(ASGIReceiveEvent, event))
             if not self.read_paused:
                 self.read_paused = True
@@ -243,8 +247,13 @@ class RoomSocket(WebSocketsSansIOProtocol):
             super().shutdown()
         self._abort_soon()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.full = True
+
     def resume_writing(self) -> None:
         super().resume_writing()
+        self.full = False
         if self._listener is not None and not self.close_sent:
             self._tell(self._listener.writable)
 
