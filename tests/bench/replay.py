@@ -33,10 +33,11 @@ from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import Append, Appended, EventLog, Following
 from towerhall_server.eventlog.store import connect
 from towerhall_server.game import discover
+from towerhall_server.room.attempt import TTL_MS
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.commits import decode_commit
 from towerhall_server.room.events import Settings
-from towerhall_server.room.follower import TTL_MS, load
+from towerhall_server.room.follower import load
 from towerhall_server.room.node import Node
 
 ROOMS, COMMITS = 500, 200

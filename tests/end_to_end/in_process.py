@@ -82,9 +82,17 @@ class MemoryLog:
     async def read(self, room: str, place: Point = START) -> Following:
         return Following(tuple(self.entries[place.seq :]), more=False)
 
-    async def append(self, wanted: Append, meanwhile: Callable[[], None] | None = None) -> Appended:
+    def ask(
+        self,
+        wanted: Append,
+        answered: Callable[[Appended], None],
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
         if meanwhile is not None:
             meanwhile()
+        asyncio.get_running_loop().call_soon(answered, self.append(wanted))
+
+    def append(self, wanted: Append) -> Appended:
         assert wanted.before == (self.entries[-1].point if self.entries else START)
         self.asked.append(wanted)
         self.served_ms += 10
@@ -332,7 +340,7 @@ async def stage(
     chain = link(START, commit_id, blob)
     log = MemoryLog(secret)
     creating = {"mode": "create", "room": CODE, "before": START, "ttl_ms": 1}
-    await log.append(Append(commit_id=commit_id, chain=chain, blob=blob, **cast(Any, creating)))
+    log.append(Append(commit_id=commit_id, chain=chain, blob=blob, **cast(Any, creating)))
     ids = CommitIds(random.Random(2).randbytes)
     node = Node("node", cast(EventLog, log), LogClock(log), {rules.name: rules}, commit_ids=ids)
     replica = Replica(node.games, secret)

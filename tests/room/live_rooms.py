@@ -31,6 +31,7 @@ from towerhall_protocol.messages import (
 from towerhall_protocol.replay import Replay
 from towerhall_protocol.wire import read_server
 from towerhall_server.eventlog.entry import START, Entry, Point
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import PAGE, Answer, Append, EventLog, Following, Reading
 from towerhall_server.eventlog.wakes import Missed, Wake, listen
@@ -275,6 +276,7 @@ class WatchedLog(EventLog):
         self.answers: list[Answer] = []
         self.before_append: Callable[[Append], Awaitable[None]] | None = None
         """Awaited before each append goes out."""
+        self._waiting: set[asyncio.Task[None]] = set()
         self.loads = 0
         self.page = PAGE
         """Entries of one read."""
@@ -288,12 +290,27 @@ class WatchedLog(EventLog):
 
         self.before_append = once
 
-    async def append(self, wanted: Append, meanwhile: Callable[[], None] | None = None) -> Answer:
-        if self.before_append is not None:
-            await self.before_append(wanted)
-        answer = await super().append(wanted, meanwhile)
-        self.answers.append(answer)
-        return answer
+    def ask(
+        self,
+        wanted: Append,
+        answered: Callable[[Answer | StoreError], None],
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
+        def noted(answer: Answer | StoreError) -> None:
+            if not isinstance(answer, StoreError):
+                self.answers.append(answer)
+            answered(answer)
+
+        async def later(first: Awaitable[None]) -> None:
+            await first
+            EventLog.ask(self, wanted, noted, meanwhile)
+
+        if self.before_append is None:
+            super().ask(wanted, noted, meanwhile)
+        else:
+            task = asyncio.create_task(later(self.before_append(wanted)))
+            self._waiting.add(task)
+            task.add_done_callback(self._waiting.discard)
 
     async def read(self, room: str, place: Point = START, *, page: int = PAGE) -> Reading:
         return await super().read(room, place, page=min(page, self.page))

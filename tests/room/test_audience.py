@@ -77,7 +77,7 @@ async def test_frames_are_those_of_the_class(name: str) -> None:
     stage.follow()
     for looker in lookers:
         each = view_class(pure.room.rules, looker.seat)
-        frames = [sent.binary() for sent in looker.sent if isinstance(sent.message, ServerFrame)]
+        frames = [sent.binary() for sent in looker.sent if isinstance(read(sent), ServerFrame)]
         assert frames == frames_of(pure, each)[-12:]
 
 
@@ -90,7 +90,7 @@ async def test_one_encoding_serves_all_of_a_class() -> None:
         looker.forget()
     stage.follow()
     frames = [looker.sent[0] for looker in (*seated, *watching)]
-    assert all(isinstance(prepared.message, ServerFrame) for prepared in frames)
+    assert all(isinstance(read(prepared), ServerFrame) for prepared in frames)
     assert frames[2] is frames[3] is frames[4]
     assert len({id(prepared) for prepared in frames}) == 3
     missed = stage.replica.missed("watch", pure.seq - 1)

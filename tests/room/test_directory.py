@@ -32,13 +32,13 @@ from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.entry import START, link
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.room import directory as directory_module
+from towerhall_server.room.attempt import BACKSTOP_MS
 from towerhall_server.room.chat import say
 from towerhall_server.room.codes import is_code, new_code
 from towerhall_server.room.commits import THE_ROOM, Commit, encode_commit
 from towerhall_server.room.core import EMPTY_MS, IDLE_MS, KEPT_MS, OPEN_MS
 from towerhall_server.room.directory import QUARANTINE_SECONDS, PoisonedRoomError
 from towerhall_server.room.events import BotSat, DealCancelled, RoomClosed, TimedOut
-from towerhall_server.room.follower import BACKSTOP_MS
 from towerhall_server.room.inbox import TimeIsUp
 from towerhall_server.room.record import record_of
 from towerhall_server.room.verify import verify

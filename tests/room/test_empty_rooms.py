@@ -11,9 +11,9 @@ from tests.room.pure_rooms import ADA, BEN, HOST, PureRoom, sealed_nonce
 from tests.room.test_directory import eventually, keys_of
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.room import core
+from towerhall_server.room.attempt import BACKSTOP_MS
 from towerhall_server.room.core import EMPTY_MS, IDLE_MS, Due, Plan
 from towerhall_server.room.events import RoomClosed, Settings
-from towerhall_server.room.follower import BACKSTOP_MS
 
 PEOPLE = {"reserved": (ADA.id, BEN.id)}
 BOTS = {"bots": ("easy", "")}

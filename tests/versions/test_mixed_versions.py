@@ -18,8 +18,8 @@ from tests.versions import newer_server
 from towerhall_server.eventlog.entry import link
 from towerhall_server.eventlog.log import Append, Appended
 from towerhall_server.game import AnyGame, Rejected, Seat
+from towerhall_server.room.attempt import TTL_MS
 from towerhall_server.room.directory import PoisonedRoomError
-from towerhall_server.room.follower import TTL_MS
 
 # Two nodes: the newer one writes an event that the older one has never heard of.
 

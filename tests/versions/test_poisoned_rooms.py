@@ -28,10 +28,10 @@ from tests.room.live_rooms import (
 from towerhall_protocol.messages import ServerDuplicate, ServerFrame, ServerRejected
 from towerhall_server.game import AnyGame
 from towerhall_server.room import directory as directory_module
+from towerhall_server.room.attempt import BACKSTOP_MS
 from towerhall_server.room.core import ABANDONED_MS
 from towerhall_server.room.directory import QUARANTINE_SECONDS, PoisonedRoomError
 from towerhall_server.room.events import RoomClosed
-from towerhall_server.room.follower import BACKSTOP_MS
 from towerhall_server.room.record import record_of
 from towerhall_server.room.verify import verify
 

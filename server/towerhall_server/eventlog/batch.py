@@ -12,7 +12,7 @@ happened: the caller repeats the same bytes until the script knows.
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -20,7 +20,10 @@ from towerhall_server.eventlog.commands import Script
 from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.errors import StoreError, StoreRefusedError
 
-__all__ = ["Batch", "Call", "StoreError", "StoreRefusedError"]
+__all__ = ["Batch", "Call", "Caller", "StoreError", "StoreRefusedError", "give"]
+
+Caller: TypeAlias = Callable[[Any], None]
+"""Is given the answer, or the `StoreError` in its place. It must not fail: others wait, too."""
 
 
 class Call(msgspec.Struct, frozen=True, gc=False):
@@ -36,20 +39,23 @@ class Batch:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._calls: list[Call] = []
-        self._futures: list[asyncio.Future[Any]] = []
+        self._callers: list[Caller] = []
         self._meanwhile: list[Callable[[], None]] = []
 
-    def call(self, call: Call, meanwhile: Callable[[], None] | None = None) -> asyncio.Future[Any]:
-        """The answer, as soon as it has come. To cancel it does not take the call back. Once it has
-        left, `meanwhile` is called, which must not fail."""
-        loop = asyncio.get_running_loop()
+    def ask(self, call: Call, caller: Caller, meanwhile: Callable[[], None] | None = None) -> None:
+        """Make a call. `caller` gets its answer in the very moment in which it comes. Once the call
+        has left, `meanwhile` is called, which must not fail either."""
         if not self._calls:
-            loop.call_soon(self._send)
-        answer: asyncio.Future[Any] = loop.create_future()
+            asyncio.get_running_loop().call_soon(self._send)
         self._calls.append(call)
-        self._futures.append(answer)
+        self._callers.append(caller)
         if meanwhile is not None:
             self._meanwhile.append(meanwhile)
+
+    def call(self, call: Call) -> asyncio.Future[Any]:
+        """The same for those who wait. To cancel it does not take the call back."""
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.ask(call, partial(give, answer))
         return answer
 
     async def call_all(self, calls: Sequence[Call]) -> list[Any]:
@@ -63,42 +69,45 @@ class Batch:
 
     def _send(self) -> None:
         calls, self._calls = self._calls, []
-        futures, self._futures = self._futures, []
+        callers, self._callers = self._callers, []
         meanwhile, self._meanwhile = self._meanwhile, []
         if calls:
-            self._ask(calls, futures)
+            self._carry(calls, callers)
         if meanwhile:
             # In the next tick: only at the end of this one do the bytes really leave.
             asyncio.get_running_loop().call_soon(_do_all, meanwhile)
 
-    def _ask(self, calls: list[Call], futures: list[asyncio.Future[Any]]) -> None:
+    def _carry(self, calls: list[Call], callers: list[Caller]) -> None:
         commands = [call.command for call in calls]
-        self._connection.ask(commands, partial(self._answered, calls, futures))
+        self._connection.ask(commands, partial(self._answered, calls, callers))
 
-    def _answered(
-        self, calls: list[Call], futures: list[asyncio.Future[Any]], answers: list[Any]
-    ) -> None:
+    def _answered(self, calls: list[Call], callers: list[Caller], answers: list[Any]) -> None:
         """Hand out the answers, and teach a restarted engine the scripts that it has forgotten:
         each call that needs one says so itself."""
         untaught: list[Call] = []
-        unanswered: list[asyncio.Future[Any]] = []
-        for call, future, answer in zip(calls, futures, answers, strict=True):
-            if not isinstance(answer, Exception):
-                if not future.done():
-                    future.set_result(answer)
-                continue
-            why = str(answer) if isinstance(answer, StoreRefusedError) else ""
-            if call.script is not None and why.startswith("NOSCRIPT"):
-                untaught.append(Call(call.script.in_full(call.command)))
-                unanswered.append(future)
-                continue
-            if why.startswith("READONLY"):
-                # A demoted primary may stay connected for ever; the address now leads elsewhere.
-                self._connection.renew(why)
-            if not future.done():
-                future.set_exception(answer)
+        unanswered: list[Caller] = []
+        for call, caller, answer in zip(calls, callers, answers, strict=True):
+            if isinstance(answer, StoreRefusedError):
+                why = str(answer)
+                if call.script is not None and why.startswith("NOSCRIPT"):
+                    untaught.append(Call(call.script.in_full(call.command)))
+                    unanswered.append(caller)
+                    continue
+                if why.startswith("READONLY"):
+                    # A demoted primary may stay connected for ever; its address leads elsewhere.
+                    self._connection.renew(why)
+            caller(answer)
         if untaught:
-            self._ask(untaught, unanswered)
+            self._carry(untaught, unanswered)
+
+
+def give(future: asyncio.Future[Any], answer: Any) -> None:
+    """Tell whoever waits, if somebody still does."""
+    if not future.done():
+        if isinstance(answer, Exception):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)
 
 
 def _do_all(meanwhile: list[Callable[[], None]]) -> None:

@@ -19,6 +19,7 @@ from towerhall_server.eventlog.answers import (
 from towerhall_server.eventlog.batch import Call
 from towerhall_server.eventlog.commands import Argument, Script, arguments, command_of, script
 from towerhall_server.eventlog.entry import Entry, Stamps
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import LOBBY, room_keys
 
 BEAT_MS: Final = 900
@@ -83,7 +84,8 @@ def _deadline(wanted: Append) -> str:
     return "" if wanted.due_in_ms is None else f"+{wanted.due_in_ms}"
 
 
-def answer_of(reply: list[Any]) -> Answer:
+def answer_of(reply: list[Any]) -> Answer | StoreError:
+    """What the script says; an error if it says what nobody here knows."""
     kind = reply[0]
     if kind == b"OK":
         _, seq, wall_ms, served_ms = reply
@@ -101,7 +103,7 @@ def answer_of(reply: list[Any]) -> Answer:
             return Gone()
         case [b"EXISTS"]:
             return Exists()
-    raise ValueError(f"the append script answered {reply!r}")
+    return StoreError(f"the append script answered {reply!r}")
 
 
 def beat_of(reply: list[Any]) -> Beat:

@@ -16,6 +16,7 @@ ask for again. Bytes and sockets are further down: `commands`, `batch`, `connect
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -40,7 +41,7 @@ from towerhall_server.eventlog.answers import (
     Stale,
     line_of,
 )
-from towerhall_server.eventlog.batch import Batch, Call
+from towerhall_server.eventlog.batch import Batch, Call, give
 from towerhall_server.eventlog.calls import (
     BEAT,
     BEAT_MS,
@@ -83,6 +84,8 @@ __all__ = [
 
 NO_LINE: Final = b"0-0"
 """The id of what is no line of the room's chat."""
+BEATS_AT_ONCE: Final = 16
+"""Shards whose clocks are moved on in one go: that takes the engine less than a third of a ms."""
 PAGE: Final = 256
 """Entries per read: a whole game of Five Towers in one."""
 
@@ -120,9 +123,21 @@ class EventLog:
         """`StoreError` unless the store answers."""
         await self._batch.call(Call(packed("PING")))
 
-    async def append(self, wanted: Append, meanwhile: Callable[[], None] | None = None) -> Answer:
+    async def append(self, wanted: Append) -> Answer:
         """Try once. `StoreError` means that the answer is unknown: try again as it is."""
-        return answer_of(await self._batch.call(append_call(wanted, self.node), meanwhile))
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.ask(wanted, partial(give, answer))
+        return await answer
+
+    def ask(
+        self,
+        wanted: Append,
+        answered: Callable[[Answer | StoreError], None],
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
+        """The same for those who do not wait: `answered` is called in the moment in which the
+        answer is there, and `meanwhile` as soon as the store has been asked. Neither may fail."""
+        self._batch.ask(append_call(wanted, self.node), partial(_understand, answered), meanwhile)
 
     async def read(self, room: str, place: Point = START, *, page: int = PAGE) -> Reading:
         """What the log holds after the reader's place."""
@@ -164,15 +179,23 @@ class EventLog:
         return beat_of(await self._batch.call(self._beats[shard]))
 
     async def beat_all(self) -> dict[int, Beat]:
-        """The same for all shards at once. One that did not answer is missing, unless none did."""
-        replies = await self._batch.call_all(self._beats)
-        beats = {
-            shard: beat_of(reply)
-            for shard, reply in enumerate(replies)
-            if not isinstance(reply, StoreError)
-        }
-        if not beats:
-            raise replies[0]
+        """The same for all shards. One that did not answer is missing, unless none did.
+
+        A few go at a time: all together they would hold up every move for some milliseconds.
+        """
+        beats: dict[int, Beat] = {}
+        for first in range(0, SHARDS, BEATS_AT_ONCE):
+            replies = await self._batch.call_all(self._beats[first : first + BEATS_AT_ONCE])
+            answered = {
+                shard: beat_of(reply)
+                for shard, reply in enumerate(replies, first)
+                if not isinstance(reply, StoreError)
+            }
+            beats |= answered
+            if not beats:
+                raise replies[0]
+            if not answered:
+                break
         return beats
 
     async def summaries(self) -> dict[str, bytes]:
@@ -258,3 +281,7 @@ class EventLog:
 
     async def _ask(self, *command: Argument) -> Any:
         return await self._batch.call(Call(packed(*command)))
+
+
+def _understand(answered: Callable[[Answer | StoreError], None], reply: Any) -> None:
+    answered(reply if isinstance(reply, StoreError) else answer_of(reply))

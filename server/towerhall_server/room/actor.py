@@ -22,6 +22,7 @@ How a room is read, healed and kept in step is in `follower`; what may happen is
 
 import asyncio
 import logging
+from functools import partial
 from time import monotonic
 from typing import Any, Final
 
@@ -33,11 +34,13 @@ from towerhall_protocol.messages import (
     ServerRejected,
 )
 from towerhall_server.eventlog.entry import Entry
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.log import Answer, Appended, Conflict, Duplicate, Early, Gone, Stale
-from towerhall_server.game import Rejected
+from towerhall_server.game import Rejected, Seat
 from towerhall_server.room import core
 from towerhall_server.room.absence import Absence
 from towerhall_server.room.alarm import Alarm
+from towerhall_server.room.attempt import Attempt
 from towerhall_server.room.commits import Cause
 from towerhall_server.room.core import Step
 from towerhall_server.room.errands import errand
@@ -54,12 +57,13 @@ from towerhall_server.room.inbox import (
     Order,
     Resync,
     TimeIsUp,
+    Tried,
 )
 from towerhall_server.room.knowing import UNLOGGED, MakeRoom, find_out
 from towerhall_server.room.orders import obey
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import NOTHING_KNOWN
-from towerhall_server.room.state import Decided, Done, Overtaken, look_up
+from towerhall_server.room.state import Decided, Done, Overtaken, Room, look_up
 from towerhall_server.room.viewer import Viewer
 from towerhall_server.room.welcome import resync, welcome
 
@@ -101,17 +105,20 @@ class RoomActor:
     @property
     def idle(self) -> bool:
         """Whether nothing would be missed if this actor were not there."""
-        near = self._follower.deadline_ms - self._follower.now_ms() <= NEAR_MS
-        return not (near or len(self._follower.audience) or len(self._inbox))
+        follower = self._follower
+        if len(follower.audience) or len(self._inbox):
+            return False
+        return follower.deadline_ms - follower.now_ms() > NEAR_MS
 
     def put(self, item: Item) -> None:
         """Give the room something to do. It is done in order; at the end, guests are sent away."""
-        if not self._over:
+        if self._over:
+            if isinstance(item, Join):
+                item.viewer.close(self._over)
+        elif not (self._inbox.idle and isinstance(item, Command) and self._do_at_once(item)):
             self._inbox.put(item)
             if self._follower.paused and isinstance(item, Command):
                 item.viewer.send(STORE_UNAVAILABLE)
-        elif isinstance(item, Join):
-            item.viewer.close(self._over)
 
     def hear(self, entry: Entry) -> None:
         """News from another node."""
@@ -158,8 +165,8 @@ class RoomActor:
                     # A poisoned room must not take others with it, nor die of one bad command.
                     logger.exception("room %s could not handle %s", self.code, type(item).__name__)
                     match item:
-                        case Command():
-                            self._reject(item, Rejected("poisoned", "P-40"))
+                        case (Command() as command) | Tried(command):
+                            self._reject(command, Rejected("poisoned", "P-40"))
                         case Join(viewer) | Resync(viewer):
                             viewer.close("server_fault")
         except RoomGoneError as end:
@@ -178,6 +185,8 @@ class RoomActor:
         match item:
             case Command():
                 await self._command(item)
+            case Tried():
+                await self._try_on(item)
             case Join(viewer, cursor, lines):
                 await welcome(self._follower, viewer, cursor)
                 for line in lines:
@@ -201,6 +210,52 @@ class RoomActor:
 
     # A person's command
 
+    def _do_at_once(self, item: Command) -> bool:
+        """Most commands are allowed, and nobody is in their way: they are decided in the moment in
+        which they come, and shown in the one in which the store answers. The loop, whose turns cost
+        as much as a decision, waits meanwhile. Whether it was such a command, as far as one can
+        tell; all others are the loop's, from the beginning."""
+        asked, room = item.asked, self._follower.room
+        if asked.dry or asked.body["command"] in UNLOGGED or core.is_slow(room, asked.body):
+            return False
+        try:
+            cause = _cause_of(item, room)
+            if look_up(room, cause) is not None:
+                return False
+            step = core.step(room, item.viewer.person, cause, asked.body, asked.tag)
+            if isinstance(step, Rejected):
+                return False
+            attempt = self._follower.attempt(step)
+        except Exception:  # noqa: BLE001 - the loop meets it again, and knows what to do about it
+            return False
+        self._inbox.hold()
+        self._follower.ask(attempt, partial(self._tried, item))
+        return True
+
+    def _tried(self, item: Command, attempt: Attempt, answer: Answer | Exception) -> None:
+        """The store has answered, or it is known that it did not."""
+        if self.ended or self._over:
+            return  # whoever asked for it learns of it after coming back
+        if isinstance(answer, Appended):
+            try:
+                self._follower.settle(attempt, answer)
+                self._alarm.appended_here()
+                self._done(item)
+                self._inbox.release()
+                return
+            except Exception as error:  # noqa: BLE001 - the loop will raise it
+                answer = error
+        self._inbox.release(Tried(item, attempt, answer))
+
+    async def _try_on(self, tried: Tried) -> None:
+        """Something stood in the way of a command that was to be done at once."""
+        item, answer = tried.command, tried.answer
+        if isinstance(answer, Exception) and not isinstance(answer, StoreError):
+            raise answer
+        answer = self._known(await self._follower.conclude(tried.attempt, answer))
+        if not await self._is_settled(item, answer):
+            await self._command(item)
+
     async def _command(self, item: Command) -> None:
         viewer, asked = item.viewer, item.asked
         known, decided = NOTHING_KNOWN, None
@@ -208,8 +263,7 @@ class RoomActor:
             if asked.body.get("command") in UNLOGGED:
                 known = await find_out(self._follower, self._absence, self._make_room, item, known)
             room = self._follower.room
-            seat = room.table.seat_of(viewer.person.id)
-            cause = Cause(-1 if seat is None else seat, viewer.person.id, viewer.origin, asked.n)
+            cause = _cause_of(item, room)
             match look_up(room, cause):
                 case Done(seq):
                     return self._answer(item, ServerDuplicate(asked.n, seq))
@@ -221,7 +275,7 @@ class RoomActor:
             else:
                 step = core.step(*wanted)
             if asked.dry and not isinstance(step, Rejected):
-                effect = {} if seat is None else effect_of(room, seat, asked.body)
+                effect = {} if cause.seat < 0 else effect_of(room, Seat(cause.seat), asked.body)
                 return self._answer(item, ServerAccepted(asked.n, effect))
             if isinstance(step, Rejected):
                 # A replica that is behind may be wrong: it makes sure before it refuses.
@@ -230,20 +284,32 @@ class RoomActor:
                     continue
                 return self._reject(item, step)
             decided = Decided(room.game, step.commit.game)
-            match await self._commit(step):
-                case Appended():
-                    meters = self._follower.node.meters
-                    meters.broadcast_seconds.observe(monotonic() - item.at)
-                    viewer.unanswered.discard(asked.n)
-                    return None
-                case Duplicate(seq):
-                    if await self._follower.catch_up():
-                        self._alarm.others_appended()
-                    return self._answer(item, ServerDuplicate(asked.n, seq))
-                case Stale():
-                    return self._reject(item, Rejected("stale", "P-42"))
-            await self._follower.catch_up()
-            self._alarm.others_appended()
+            if await self._is_settled(item, await self._commit(step)):
+                return None
+
+    async def _is_settled(self, item: Command, answer: Answer) -> bool:
+        """Tell whoever asked what became of a command. Whether that is all: if somebody else was
+        first, it has to be decided again."""
+        match answer:
+            case Appended():
+                self._done(item)
+                return True
+            case Duplicate(seq):
+                if await self._follower.catch_up():
+                    self._alarm.others_appended()
+                self._answer(item, ServerDuplicate(item.asked.n, seq))
+                return True
+            case Stale():
+                self._reject(item, Rejected("stale", "P-42"))
+                return True
+        await self._follower.catch_up()
+        self._alarm.others_appended()
+        return False
+
+    def _done(self, item: Command) -> None:
+        """It is in the log, and its frame has told everybody."""
+        self._follower.node.meters.broadcast_seconds.observe(monotonic() - item.at)
+        item.viewer.unanswered.discard(item.asked.n)
 
     def _reject(self, item: Command, refusal: Rejected) -> None:
         self._follower.node.meters.rejects[refusal.code] += 1
@@ -292,9 +358,18 @@ class RoomActor:
 
     async def _commit(self, step: Step, *, not_before_ms: int | None = None) -> Answer:
         """Try to append a step; show it once it is in the log."""
-        answer = await self._follower.append(step, not_before_ms=not_before_ms)
+        return self._known(await self._follower.append(step, not_before_ms=not_before_ms))
+
+    def _known(self, answer: Answer) -> Answer:
         if isinstance(answer, Gone):
             raise RoomGoneError
         if isinstance(answer, Appended):
             self._alarm.appended_here()
         return answer
+
+
+def _cause_of(item: Command, room: Room) -> Cause:
+    """A command as a commit will name it: its seat is that of the session, in the room as it is."""
+    person = item.viewer.person.id
+    seat = room.table.seat_of(person)
+    return Cause(-1 if seat is None else seat, person, item.viewer.origin, item.asked.n)

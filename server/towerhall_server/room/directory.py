@@ -22,16 +22,18 @@ from towerhall_server.eventlog.wakes import Alive, Missed, Said, Told, Wake, Wok
 from towerhall_server.game import UnknownRulesError
 from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
+from towerhall_server.room.attempt import TTL_MS
 from towerhall_server.room.chat import message_of
 from towerhall_server.room.codes import new_code
 from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Plan
-from towerhall_server.room.follower import TTL_MS, Follower, load
+from towerhall_server.room.follower import Follower, load
 from towerhall_server.room.guests import decode_guests
 from towerhall_server.room.inbox import TimeIsUp
 from towerhall_server.room.node import Node
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.view import summary
+from towerhall_server.telemetry.meters import ROOM_OBJECTS
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +46,7 @@ QUARANTINE_SECONDS: Final = 60.0
 CUT_SECONDS: Final = 3.0
 """So long nothing came from the store before this node says that it is cut off."""
 GO_WITHIN_MS: Final = 2_000
+LOOKS_AT_ONCE: Final = 16
 SURE_SECONDS: Final = 1.0
 """A room that others may move on as well is looked at after so long without news of it."""
 NEIGHBOUR_SECONDS: Final = 10.0
@@ -207,7 +210,11 @@ class Directory:
     async def _let_sleep(self) -> None:
         now = monotonic()
         self._poisoned = {code: end for code, end in self._poisoned.items() if end > now}
-        for code, actor in tuple(self._actors.items()):
+        for number, (code, actor) in enumerate(tuple(self._actors.items())):
+            if number % LOOKS_AT_ONCE == 0:
+                await asyncio.sleep(0)  # nobody's move waits for all rooms
+            if self._actors.get(code) is not actor:
+                continue
             if actor.ended:
                 self._forget(code)
             elif not actor.idle:
@@ -222,6 +229,7 @@ class Directory:
 
     def _forget(self, code: str) -> None:
         self._actors.pop(code, None)
+        self._node.meters.left_behind += ROOM_OBJECTS
         self._idle_since.pop(code, None)
 
     def _hear(self, wake: Wake) -> None:

@@ -31,9 +31,7 @@ def draft(change: Change, views: Mapping[str, Document], seated: Collection[Seat
     looks: dict[str, tuple[Document, Prepared]] = {}
     for name, old in views.items():
         new = view(change.after, name)
-        prepared = frame_of(change, old, new)
-        prepared.binary()
-        looks[name] = (new, prepared)
+        looks[name] = (new, frame_of(change, old, new))
     return Draft(looks, _offers(change, seated))
 
 
@@ -46,14 +44,13 @@ def _offers(change: Change, seated: Collection[Seat]) -> dict[Seat | None, Prepa
     for seat in after.to_act():
         if seat in seated and after.is_played(seat):
             offers[seat] = offers_of(after, change.seq, seat)
-            offers[seat].binary()
     return offers
 
 
 def offers_of(room: Room, seq: int, seat: Seat) -> Prepared:
     """What a seat may do now: nothing if a bot plays for it."""
     offers = room.rules.offers(room.game, seat) if room.is_played(seat) else ()
-    return Prepared(ServerOffers(seq, room.tag, offers))
+    return Prepared.made(ServerOffers(seq, room.tag, offers))
 
 
 def view_before(change: Change) -> Document:

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from towerhall_protocol.messages import ServerPaused
 from towerhall_server.eventlog.batch import StoreError
-from towerhall_server.eventlog.entry import Entry, link, mark
+from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.eventlog.log import (
     Answer,
@@ -29,8 +29,8 @@ from towerhall_server.eventlog.log import (
     Reading,
 )
 from towerhall_server.room import core
+from towerhall_server.room.attempt import BACKSTOP_MS, TTL_MS, Attempt, attempt_of
 from towerhall_server.room.audience import Audience
-from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Due, Step
 from towerhall_server.room.draft import Draft
 from towerhall_server.room.guests import Guests, encode_guests
@@ -39,16 +39,11 @@ from towerhall_server.room.node import Node
 from towerhall_server.room.reading import whole_log
 from towerhall_server.room.record import keep_record
 from towerhall_server.room.replica import Change, Replica
-from towerhall_server.room.state import Room, decides, placed, stamped
-from towerhall_server.room.view import summary
+from towerhall_server.room.state import Room, stamped
 
 logger = logging.getLogger(__name__)
 Reply = TypeVar("Reply")
 
-TTL_MS: Final = 60 * 24 * 3_600_000
-"""A backstop: rooms end by their own deadline long before."""
-BACKSTOP_MS: Final = 3_000
-"""A sleeping room is woken this much after its deadline, which a live actor meets by itself."""
 FIRST_WAIT_SECONDS: Final = 0.05
 LONGEST_WAIT_SECONDS: Final = 1.0
 
@@ -121,58 +116,65 @@ class Follower:
         text = f"{self._node.name}/{self.code}/{self.replica.point.seq}"
         return blake2b(text.encode(), digest_size=1).digest()[0] % ranks
 
-    async def append(self, step: Step, *, not_before_ms: int | None = None) -> Answer:
-        """Try to put a step into the log; if it got there, take it in and show it."""
-        before, room, cause = self.replica.point, self.room, step.commit.cause
-        blob, commit_id = encode_commit(step.commit), self._node.commit_ids.new()
-        chain = link(before, commit_id, blob)
-        seq, short = before.seq + 1, mark(chain)
-        ahead = core.due(step.after)
-        old_decision = ahead.since == "decision" and not decides(room, step.after)
-        wanted = Append(
-            mode="append",
-            room=self.code,
-            before=before,
-            commit_id=commit_id,
-            chain=chain,
-            blob=blob,
-            ttl_ms=TTL_MS,
-            origin=cause.sender,
-            n=cause.n,
-            not_before_ms=not_before_ms,
-            due_in_ms=None if old_decision else ahead.ms + BACKSTOP_MS,
-            due_at_ms=room.began_ms + ahead.ms + BACKSTOP_MS if old_decision else None,
-            summary=None if step.after.table is room.table else summary(step.after.table),
+    def attempt(self, step: Step, *, not_before_ms: int | None = None) -> Attempt:
+        """A step for the next place in the log."""
+        node, replica = self._node, self.replica
+        ids = node.commit_ids
+        return attempt_of(self.room, replica.point, step, ids.new(), not_before_ms, monotonic())
+
+    def ask(
+        self, attempt: Attempt, answered: Callable[[Attempt, Answer | StoreError], None]
+    ) -> None:
+        """Ask the store once. Whoever is given the answer, which must not fail, has to `settle` it
+        or `conclude` with it; until then nothing else is asked for this room."""
+        self._node.log.ask(
+            attempt.wanted, partial(answered, attempt), partial(self._draft, attempt)
         )
-        likely = placed(room, step.after, cause, seq, short)
-        drafts: list[Draft] = []
-        meanwhile = partial(self._draft, Change(room, likely, step.commit, seq, short), drafts)
-        began, meters = monotonic(), self._node.meters
-        try:
-            answer = await self._node.log.append(wanted, meanwhile)
-        except StoreError as error:
-            self._pause(error)
-            answer = await self._until_known(wanted)
-        meters.append_seconds.observe(monotonic() - began)
-        if isinstance(answer, Appended):
-            meters.appends += 1
-            entry = Entry(seq, commit_id, chain, blob, answer.stamps)
-            after = stamped(room, likely, entry.stamps.served_ms)
-            self.replica.take(entry, after)
-            self._ahead = (after, ahead)
-            self.sure_at = monotonic()
-            self._node.heard(room, after)
-            self._show(Change(room, after, step.commit, seq, short), *drafts)
-        else:
-            meters.answers[type(answer).__name__.lower()] += 1
+
+    async def append(self, step: Step, *, not_before_ms: int | None = None) -> Answer:
+        """Put a step into the log if its place is free, and show it then."""
+        reply: asyncio.Future[Answer | StoreError] = asyncio.get_running_loop().create_future()
+
+        def answered(_: Attempt, answer: Answer | StoreError) -> None:
+            if not reply.done():
+                reply.set_result(answer)
+
+        attempt = self.attempt(step, not_before_ms=not_before_ms)
+        self.ask(attempt, answered)
+        return await self.conclude(attempt, await reply)
+
+    async def conclude(self, attempt: Attempt, answer: Answer | StoreError) -> Answer:
+        """What became of an attempt. If nobody knows, the same bytes are sent until somebody does:
+        it may be in the log."""
+        if isinstance(answer, StoreError):
+            self._pause(answer)
+            answer = await self._until_known(attempt.wanted)
+        self.settle(attempt, answer)
         return answer
 
-    def _draft(self, change: Change, drafts: list[Draft]) -> None:
+    def settle(self, attempt: Attempt, answer: Answer) -> None:
+        """Take in and show what is in the log now."""
+        now, meters = monotonic(), self._node.meters
+        meters.append_seconds.observe(now - attempt.began)
+        if not isinstance(answer, Appended):
+            meters.answers[type(answer).__name__.lower()] += 1
+            return
+        meters.appends += 1
+        wanted, likely = attempt.wanted, attempt.change
+        before, seq, stamps = likely.before, likely.seq, answer.stamps
+        after = stamped(self.room, likely.after, stamps.served_ms)
+        self.replica.take(Entry(seq, wanted.commit_id, wanted.chain, wanted.blob, stamps), after)
+        self._ahead = (after, attempt.ahead)
+        self.sure_at = now
+        self._node.heard(before, after)
+        self._show(Change(before, after, likely.commit, seq, likely.mark), attempt.draft)
+
+    def _draft(self, attempt: Attempt) -> None:
         """Make ready what may be shown soon, unless it shows a clock: that goes by the time of the
         commit, which only the store knows."""
-        if not change.after.table.settings.turn_seconds:
+        if not attempt.change.after.table.settings.turn_seconds:
             with suppress(Exception):  # whoever shows it will meet that again
-                drafts.append(self.audience.draft(change))
+                attempt.draft = self.audience.draft(attempt.change)
 
     def _tell_others(self, guests: Guests) -> None:
         self._node.log.tell(self.code, encode_guests(guests))

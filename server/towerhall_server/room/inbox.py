@@ -9,7 +9,9 @@ from typing import TypeAlias
 import msgspec
 
 from towerhall_protocol.messages import ClientCommand, Cursor, ServerMessage
+from towerhall_server.eventlog.answers import Answer
 from towerhall_server.eventlog.entry import Entry
+from towerhall_server.room.attempt import Attempt
 from towerhall_server.room.core import Step
 from towerhall_server.room.state import Room
 from towerhall_server.room.viewer import Viewer
@@ -20,6 +22,14 @@ class Command(msgspec.Struct, frozen=True):
     asked: ClientCommand
     at: float = msgspec.field(default_factory=monotonic)
     """When it came, in monotonic seconds."""
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """A command that was not simply done when it came, and what stood in its way."""
+
+    command: Command
+    attempt: Attempt
+    answer: Answer | Exception
 
 
 class Join(msgspec.Struct, frozen=True):
@@ -60,28 +70,45 @@ class TimeIsUp(msgspec.Struct, frozen=True):
     """What the room wanted to do by itself may be due."""
 
 
-Item: TypeAlias = Command | Join | Resync | News | Doubt | HostAway | Order | TimeIsUp
+Item: TypeAlias = Command | Tried | Join | Resync | News | Doubt | HostAway | Order | TimeIsUp
 
 
 class Inbox:
     """A queue with one reader: half the work of one that may have many."""
 
-    __slots__ = ("_items", "_loop", "_reader")
+    __slots__ = ("_held", "_items", "_loop", "_reader")
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._items: deque[Item] = deque()
         self._reader: asyncio.Future[None] | None = None
+        self._held = False
 
     def __len__(self) -> int:
-        return len(self._items)
+        """Of all that is not done, as far as it is known here."""
+        return len(self._items) + self._held
+
+    @property
+    def idle(self) -> bool:
+        """Whether the reader has done everything, and would be given the next item at once."""
+        return self._reader is not None and not self._held
 
     def put(self, item: Item) -> None:
         self._items.append(item)
-        if self._reader is not None:
-            if not self._reader.done():
-                self._reader.set_result(None)
-            self._reader = None
+        if not self._held:
+            self._wake()
+
+    def hold(self) -> None:
+        """Give the reader nothing until `release`: somebody does something in its place."""
+        self._held = True
+
+    def release(self, first: Item | None = None) -> None:
+        """The reader goes on, with this before everything else."""
+        self._held = False
+        if first is not None:
+            self._items.appendleft(first)
+        if self._items:
+            self._wake()
 
     def holds(self, kind: type[Item]) -> bool:
         return any(isinstance(item, kind) for item in self._items)
@@ -94,7 +121,13 @@ class Inbox:
 
     async def take(self) -> Item:
         """The next item, once there is one."""
-        while not self._items:
+        while self._held or not self._items:
             self._reader = self._loop.create_future()
             await self._reader
         return self._items.popleft()
+
+    def _wake(self) -> None:
+        if self._reader is not None:
+            if not self._reader.done():
+                self._reader.set_result(None)
+            self._reader = None

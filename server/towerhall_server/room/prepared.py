@@ -35,9 +35,15 @@ class Prepared:
         self, message: ServerMessage | LobbyServerMessage | None, binary: bytes | None = None
     ) -> None:
         self.message = message
-        """`None` for one that was kept as bytes."""
+        """`None` for one of which only the bytes are there."""
         self._binary = binary
         self._text: bytes | None = None
+
+    @classmethod
+    def made(cls, message: ServerMessage) -> "Prepared":
+        """A message made into bytes at once, so that all it consists of is free again: there may
+        be a hundred offers in it, and nobody has to find them again when it has been sent."""
+        return cls(None, _frame(_FINAL_BINARY, _encode_msgpack(message)))
 
     @classmethod
     def kept(cls, binary: bytes) -> "Prepared":

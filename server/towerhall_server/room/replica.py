@@ -79,8 +79,8 @@ def _outcome(room: Room, entries: Sequence[Entry]) -> Room:
 
 def frame_of(change: Change, old: Document, new: Document) -> Prepared:
     """A change as viewers get it."""
-    made = frame(change.after.rules, change.commit, change.seq, change.mark, old, new)
-    return Prepared(made)
+    after = change.after
+    return Prepared.made(frame(after.rules, change.commit, change.seq, change.mark, old, new))
 
 
 class Replica:
