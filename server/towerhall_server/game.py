@@ -70,6 +70,8 @@ def event_name(kind: str) -> str:
 
 State = TypeVar("State")
 Event = TypeVar("Event")
+Outcome: TypeAlias = tuple[tuple[Event, ...], State] | Rejected
+"""Events and the state after them."""
 Bot: TypeAlias = Callable[[Document, tuple[Offer, ...], bytes], dict[str, object]]
 """A policy: sees what its seat sees, and picks a command with the given entropy."""
 
@@ -112,6 +114,8 @@ class Game(Generic[State, Event]):
     bots: Mapping[str, Bot]
     """Policies by name. Each of `LEVELS` is among them."""
 
+    advance: "Callable[[State, Seat, object], Outcome[Event, State]] | None" = None
+    """`decide` and `play` in one, if the game knows the state anyway once it has decided."""
     timeout_by_lot: bool = False
     """Whether `timeout` draws from the seed, so that nobody can know it before it happens."""
     slow_commands: frozenset[str] = frozenset()
@@ -135,6 +139,13 @@ class Game(Generic[State, Event]):
 
     def play(self, state: State, events: Iterable[Event]) -> State:
         return reduce(self.fold, events, state)
+
+    def outcome(self, state: State, seat: Seat, command: object) -> "Outcome[Event, State]":
+        """What a command leads to, and the state after that."""
+        if self.advance is not None:
+            return self.advance(state, seat, command)
+        events = self.decide(state, seat, command)
+        return events if isinstance(events, Rejected) else (events, self.play(state, events))
 
     def read_events(self, stored: bytes | msgspec.Raw) -> tuple[Event, ...]:
         """Events from the bytes that a log holds."""

@@ -12,7 +12,7 @@ from tests.games.dice_duel import GAME, Event, Placed, State
 from tests.games.plays import Command
 from towerhall_protocol.document import Document
 from towerhall_protocol.offers import Choice, Offer, Range
-from towerhall_server.game import AnyGame, Rejected, Result, Seat, Viewer
+from towerhall_server.game import AnyGame, Outcome, Rejected, Result, Seat, Viewer
 
 Answer: TypeAlias = tuple[Event, ...] | Rejected
 
@@ -53,6 +53,18 @@ def accepts_one_tilt_more(state: State, seat: Seat, command: Any) -> Answer:
     if isinstance(answer, Rejected) or not isinstance(answer[0], Placed):
         return answer
     return (changed(answer[0], height=answer[0].height + 1), *answer[1:])
+
+
+def advances_and_forgets_the_last_event(
+    state: State, seat: Seat, command: object
+) -> Outcome[Event, State]:
+    outcome = GAME.outcome(state, seat, command)
+    return outcome if isinstance(outcome, Rejected) else (outcome[0][:-1], outcome[1])
+
+
+def advances_to_where_it_was(state: State, seat: Seat, command: object) -> Outcome[Event, State]:
+    outcome = GAME.outcome(state, seat, command)
+    return outcome if isinstance(outcome, Rejected) else (outcome[0], state)
 
 
 def accepts_anybody(state: State, seat: Seat, command: object) -> Answer:
@@ -280,6 +292,8 @@ BREAKS: dict[str, list[AnyGame]] = {
     "everything_is_deterministic_and_changes_no_state": [
         replace(GAME, fold=folds_by_the_clock),
         replace(GAME, fold=folds_in_place),
+        replace(GAME, advance=advances_and_forgets_the_last_event),
+        replace(GAME, advance=advances_to_where_it_was),
     ],
     "patches_lead_from_view_to_view": [replace(GAME, view=view_is_one_map())],
     "every_game_ends": [

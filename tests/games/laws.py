@@ -46,6 +46,10 @@ def everything_is_deterministic_and_changes_no_state(play: Play) -> None:
         assert game.decide(fresh, step.seat, step.command) == step.events, "decided otherwise"
         after = game.play(fresh, step.events)
         assert encoded(after) == step.after.stored, "the same events led to another state"
+        outcome = game.outcome(fresh, step.seat, step.command)
+        assert not isinstance(outcome, Rejected), "refused what was decided"
+        assert outcome[0] == step.events, "an outcome that was decided otherwise"
+        assert encoded(outcome[1]) == step.after.stored, "an outcome that events do not lead to"
         for viewer in play.viewers:
             game.view(after, viewer)
         for seat in game.to_act(after):

@@ -136,14 +136,14 @@ def step(
     holder = room.table.seats[cause.seat]
     if holder is None or holder.stand_in:
         return Rejected("bot_plays", "P-58")
-    events: tuple[Any, ...] | Rejected
+    first = (SeatWoke(cause.seat),) if holder.timeouts else ()
     if decided is not None and decided.holds_in(room):
-        events = decided.events
-    else:
-        events = room.rules.decide(room.game, Seat(cause.seat), body)
-    if isinstance(events, Rejected):
-        return events
-    return play(room, cause, body, events, (SeatWoke(cause.seat),) if holder.timeouts else ())
+        return play(room, cause, body, decided.events, first)
+    outcome = room.rules.outcome(room.game, Seat(cause.seat), body)
+    if isinstance(outcome, Rejected):
+        return outcome
+    events, game = outcome
+    return play(room, cause, body, events, first, game)
 
 
 def is_slow(room: Room, body: Mapping[str, Any], decided: Decided | None = None) -> bool:
@@ -159,9 +159,14 @@ def play(
     body: Mapping[str, Any],
     events: tuple[Any, ...],
     first: tuple[RoomEvent, ...] = (),
+    game: Any = None,
 ) -> Step:
-    """The step that the game's events make, with the end of the game if they end it."""
-    after = happen(room, first, events)
+    """The step that the game's events make, with the end of the game if they end it. Whoever knows
+    the game after them already says so."""
+    if game is None:
+        after = happen(room, first, events)
+    else:
+        after = msgspec.structs.replace(happen(room, first, ()), game=game)
     result = room.rules.result(after.game)
     ends: tuple[RoomEvent, ...] = ()
     if result is not None:

@@ -87,7 +87,7 @@ async def test_a_seed_in_an_error_message_is_found() -> None:
             return msgspec.structs.replace(answer, params={"detail": f"seed {state.seed!r}"})
         return answer
 
-    buggy = Cast(replace(FIVE_TOWERS, decide=decide), bots=1)
+    buggy = Cast(replace(FIVE_TOWERS, decide=decide, advance=None), bots=1)
     assert await scan_of(buggy) == {"seed"}
     assert await complaints_of(buggy) != []
 

@@ -6,7 +6,7 @@ from towerhall_server.games.five_towers.events import Event, facts
 from towerhall_server.games.five_towers.offers import offers, timeout, to_act
 from towerhall_server.games.five_towers.options import PRESETS, Options
 from towerhall_server.games.five_towers.rejections import REASONS
-from towerhall_server.games.five_towers.rules import decide, setup
+from towerhall_server.games.five_towers.rules import advance, decide, setup
 from towerhall_server.games.five_towers.state import State, fold, resample, start
 from towerhall_server.games.five_towers.view import result, view
 
@@ -22,6 +22,7 @@ GAME: Game[State, Event] = Game(
     start=start,
     setup=setup,
     decide=decide,
+    advance=advance,
     fold=fold,
     facts=facts,
     view=view,

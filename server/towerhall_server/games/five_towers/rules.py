@@ -85,7 +85,15 @@ def setup(state: State) -> tuple[Event, ...]:
 
 
 def decide(state: State, seat: Seat, command: object) -> tuple[Event, ...] | Rejected:
-    """What the command leads to, or why it is refused. Anything at all may be given as command."""
+    """What the command leads to, or why it is refused."""
+    outcome = advance(state, seat, command)
+    return outcome if isinstance(outcome, Rejected) else outcome[0]
+
+
+def advance(
+    state: State, seat: Seat, command: object
+) -> tuple[tuple[Event, ...], State] | Rejected:
+    """The same with the state after it. Anything at all may be given as command."""
     name = command.get("command") if isinstance(command, dict) else None
     known = _COMMANDS.get(name) if isinstance(name, str) else None
     if known is None:
@@ -104,7 +112,7 @@ def decide(state: State, seat: Seat, command: object) -> tuple[Event, ...] | Rej
     if refusal is not None:
         return refusal
     _run_on(story)
-    return tuple(story.events)
+    return tuple(story.events), story.state
 
 
 # --- the auction (FT 5, 7) ---
