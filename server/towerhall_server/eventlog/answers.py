@@ -7,7 +7,7 @@ import msgspec
 from towerhall_server.eventlog.entry import Entry, Point, Stamps
 
 
-class Append(msgspec.Struct, frozen=True, kw_only=True):
+class Append(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One attempt to append; repeated as it is until its answer is known."""
 
     mode: Literal["create", "append", "heal"]
@@ -32,7 +32,7 @@ class Append(msgspec.Struct, frozen=True, kw_only=True):
     """The original ones, with `heal`."""
 
 
-class Appended(msgspec.Struct, frozen=True):
+class Appended(msgspec.Struct, frozen=True, gc=False):
     seq: int
     stamps: Stamps
 

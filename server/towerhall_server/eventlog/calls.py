@@ -26,7 +26,7 @@ BEAT_MS: Final = 900
 GIVEN_OUT_MS: Final = 5000
 UNCHANGED: Final = "="
 APPEND_ARGUMENTS: Final = 14
-"""Those of an append that are not the same for all appends of a room."""
+"""Those after the names: mode, place, commit, command, and what else is to be noted."""
 
 
 def script_of(name: str) -> Script:
@@ -41,25 +41,20 @@ REMOVE: Final = script_of("remove.lua")
 
 
 def append_call(wanted: Append, node: str) -> Call:
-    """One attempt to append, by that node."""
-    before, stamps = wanted.before, wanted.stamps
-    tail = arguments(
-        wanted.mode,
-        before.seq,
-        before.chain,
-        wanted.commit_id,
-        wanted.chain,
-        wanted.blob,
-        wanted.origin,
-        wanted.n,
-        "" if wanted.not_before_ms is None else wanted.not_before_ms,
-        _deadline(wanted),
-        UNCHANGED if wanted.summary is None else wanted.summary,
-        wanted.ttl_ms,
-        "" if stamps is None else stamps.wall_ms,
-        "" if stamps is None else stamps.served_ms,
+    """One attempt to append, by that node. Each move makes one: what is the same for many of them
+    is packed once, and what differs in one go."""
+    before, blob, origin = wanted.before, wanted.blob, wanted.origin.encode()
+    seq, n = b"%d" % before.seq, b"%d" % wanted.n
+    commit_id, chain = wanted.commit_id, wanted.chain
+    command = _APPEND % (
+        _append_head(wanted.room, node, wanted.mode),
+        *(len(seq), seq, len(before.chain), before.chain, len(commit_id), commit_id),
+        *(len(chain), chain, len(blob), blob, len(origin), origin, len(n), n),
+        _append_end(
+            wanted.not_before_ms, _deadline(wanted), wanted.summary, wanted.ttl_ms, wanted.stamps
+        ),
     )
-    return Call(_append_head(wanted.room, node) + tail, APPEND)
+    return Call(command, APPEND)
 
 
 def run_call(script: Script, keys: tuple[str, ...], *rest: Argument) -> Call:
@@ -68,14 +63,36 @@ def run_call(script: Script, keys: tuple[str, ...], *rest: Argument) -> Call:
     return Call(command_of(count, script.by_digest, tail), script)
 
 
+_APPEND: Final = b"%b" + 7 * b"$%d\r\n%b\r\n" + b"%b"
+
+
 @lru_cache(maxsize=1 << 14)
-def _append_head(room: str, node: str) -> bytes:
-    """All that the appends of a node to a room have in common."""
+def _append_head(room: str, node: str, mode: str) -> bytes:
+    """What the appends of a node to a room begin with."""
     keys = room_keys(room)
     shard = keys.shard
     touched = (keys.log, keys.cmd, shard.due, shard.clock, shard.lobby)
-    common = arguments(len(touched), *touched, room, shard.wake, LOBBY, node)
+    common = arguments(len(touched), *touched, room, shard.wake, LOBBY, node, mode)
     return command_of(12 + APPEND_ARGUMENTS, APPEND.by_digest, common)
+
+
+@lru_cache(maxsize=1 << 8)
+def _append_end(
+    not_before_ms: int | None,
+    deadline: str,
+    summary: bytes | None,
+    ttl_ms: int,
+    stamps: Stamps | None,
+) -> bytes:
+    """What they end with: mostly the same in all rooms."""
+    return arguments(
+        "" if not_before_ms is None else not_before_ms,
+        deadline,
+        UNCHANGED if summary is None else summary,
+        ttl_ms,
+        "" if stamps is None else stamps.wall_ms,
+        "" if stamps is None else stamps.served_ms,
+    )
 
 
 def _deadline(wanted: Append) -> str:

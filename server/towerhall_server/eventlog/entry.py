@@ -8,7 +8,7 @@ import os
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from hashlib import blake2b
-from struct import pack
+from struct import Struct
 
 import msgspec
 
@@ -16,6 +16,7 @@ CHAIN_BYTES = 16
 COMMIT_ID_BYTES = 16
 MARK_BYTES = 8
 IDS_AT_ONCE = 256
+_pack_stamps = Struct(">QQ").pack
 
 
 class Stamps(msgspec.Struct, frozen=True, gc=False):
@@ -76,7 +77,7 @@ class CommitIds:
 
 def link(before: Point, commit_id: bytes, blob: bytes) -> bytes:
     """The chain after one more commit."""
-    stamps = pack(">QQ", before.stamps.wall_ms, before.stamps.served_ms)
+    stamps = _pack_stamps(before.stamps.wall_ms, before.stamps.served_ms)
     return blake2b(before.chain + stamps + commit_id + blob, digest_size=CHAIN_BYTES).digest()
 
 

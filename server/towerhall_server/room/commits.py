@@ -35,7 +35,7 @@ class Cause(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
 THE_ROOM = Cause()
 
 
-class Commit(msgspec.Struct, frozen=True, array_like=True):
+class Commit(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What one command led to, all or nothing, in this order."""
 
     cause: Cause

@@ -179,7 +179,7 @@ def play(
 Errand = Literal["bot", "turn", "open", "close", "remove"]
 
 
-class Due(msgspec.Struct, frozen=True):
+class Due(msgspec.Struct, frozen=True, gc=False):
     """What the room will do by itself if nothing happens for so long."""
 
     errand: Errand

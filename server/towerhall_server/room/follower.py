@@ -7,7 +7,6 @@ stands how a log is written and read without ever forking, losing or doubling an
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 from time import monotonic
@@ -173,8 +172,10 @@ class Follower:
         """Make ready what may be shown soon, unless it shows a clock: that goes by the time of the
         commit, which only the store knows."""
         if not attempt.change.after.table.settings.turn_seconds:
-            with suppress(Exception):  # whoever shows it will meet that again
+            try:
                 attempt.draft = self.audience.draft(attempt.change)
+            except Exception:  # noqa: BLE001 - whoever shows it will meet that again
+                attempt.draft = None
 
     def _tell_others(self, guests: Guests) -> None:
         self._node.log.tell(self.code, encode_guests(guests))

@@ -25,7 +25,7 @@ MOST_PAIRS: Final = 16
 """So many commands of one sender are remembered with their seq; the store keeps as many."""
 
 
-class Room(msgspec.Struct, frozen=True):
+class Room(msgspec.Struct, frozen=True, gc=False):
     """Everything that a replica knows of a room."""
 
     rules: AnyGame
