@@ -17,12 +17,13 @@ shown or acknowledged before it is in the log, and the log decides who comes fir
 A log may also be found shorter than the replica: then the store has lost its tail, and `healing`
 puts it back, or the audience is told how much is lost.
 
+Most commands come to their end without any of this: they take the `shortcut`, and the loop rests.
+
 How a room is read, healed and kept in step is in `follower`; what may happen is in `core`.
 """
 
 import asyncio
 import logging
-from functools import partial
 from time import monotonic
 from typing import Any, Final
 
@@ -40,8 +41,6 @@ from towerhall_server.game import Rejected, Seat
 from towerhall_server.room import core
 from towerhall_server.room.absence import Absence
 from towerhall_server.room.alarm import Alarm
-from towerhall_server.room.attempt import Attempt
-from towerhall_server.room.commits import Cause
 from towerhall_server.room.core import Step
 from towerhall_server.room.errands import errand
 from towerhall_server.room.explaining import effect_of, explain
@@ -63,7 +62,8 @@ from towerhall_server.room.knowing import UNLOGGED, MakeRoom, find_out
 from towerhall_server.room.orders import obey
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.seats import NOTHING_KNOWN
-from towerhall_server.room.state import Decided, Done, Overtaken, Room, look_up
+from towerhall_server.room.shortcut import Shortcut, cause_of
+from towerhall_server.room.state import Decided, Done, Overtaken, look_up
 from towerhall_server.room.viewer import Viewer
 from towerhall_server.room.welcome import resync, welcome
 
@@ -86,6 +86,7 @@ class RoomActor:
         self._absence = Absence(follower)
         self._inbox = Inbox()
         self._alarm = Alarm(follower, self._ring, appended_last=appended_last)
+        self._shortcut = Shortcut(follower, self._inbox, self._arrived)
         self._over = ""
         """Why nobody can come in any more."""
         self._task = asyncio.create_task(self._run(), name=f"room {follower.code}")
@@ -115,7 +116,7 @@ class RoomActor:
         if self._over:
             if isinstance(item, Join):
                 item.viewer.close(self._over)
-        elif not (self._inbox.idle and isinstance(item, Command) and self._do_at_once(item)):
+        elif not (isinstance(item, Command) and self._shortcut.takes(item)):
             self._inbox.put(item)
             if self._follower.paused and isinstance(item, Command):
                 item.viewer.send(STORE_UNAVAILABLE)
@@ -177,6 +178,7 @@ class RoomActor:
     def _send_away(self, reason: str) -> None:
         """All who are here, and all who wait to be let in."""
         self._over = self._over or reason
+        self._shortcut.close()
         self._follower.audience.close(self._over)
         for item in self._inbox.empty():
             self.put(item)
@@ -210,45 +212,8 @@ class RoomActor:
 
     # A person's command
 
-    def _do_at_once(self, item: Command) -> bool:
-        """Most commands are allowed, and nobody is in their way: they are decided in the moment in
-        which they come, and shown in the one in which the store answers. The loop, whose turns cost
-        as much as a decision, waits meanwhile. Whether it was such a command, as far as one can
-        tell; all others are the loop's, from the beginning."""
-        asked, room = item.asked, self._follower.room
-        if asked.dry or asked.body["command"] in UNLOGGED or core.is_slow(room, asked.body):
-            return False
-        try:
-            cause = _cause_of(item, room)
-            if look_up(room, cause) is not None:
-                return False
-            step = core.step(room, item.viewer.person, cause, asked.body, asked.tag)
-            if isinstance(step, Rejected):
-                return False
-            attempt = self._follower.attempt(step)
-        except Exception:  # noqa: BLE001 - the loop meets it again, and knows what to do about it
-            return False
-        self._inbox.hold()
-        self._follower.ask(attempt, partial(self._tried, item))
-        return True
-
-    def _tried(self, item: Command, attempt: Attempt, answer: Answer | Exception) -> None:
-        """The store has answered, or it is known that it did not."""
-        if self.ended or self._over:
-            return  # whoever asked for it learns of it after coming back
-        if isinstance(answer, Appended):
-            try:
-                self._follower.settle(attempt, answer)
-                self._alarm.appended_here()
-                self._done(item)
-                self._inbox.release()
-                return
-            except Exception as error:  # noqa: BLE001 - the loop will raise it
-                answer = error
-        self._inbox.release(Tried(item, attempt, answer))
-
     async def _try_on(self, tried: Tried) -> None:
-        """Something stood in the way of a command that was to be done at once."""
+        """Something stood in the way of a command that took the shortcut."""
         item, answer = tried.command, tried.answer
         if isinstance(answer, Exception) and not isinstance(answer, StoreError):
             raise answer
@@ -263,7 +228,7 @@ class RoomActor:
             if asked.body.get("command") in UNLOGGED:
                 known = await find_out(self._follower, self._absence, self._make_room, item, known)
             room = self._follower.room
-            cause = _cause_of(item, room)
+            cause = cause_of(item, room)
             match look_up(room, cause):
                 case Done(seq):
                     return self._answer(item, ServerDuplicate(asked.n, seq))
@@ -306,8 +271,13 @@ class RoomActor:
         self._alarm.others_appended()
         return False
 
+    def _arrived(self, item: Command) -> None:
+        """A command has come to its end by the shortcut."""
+        self._alarm.appended_here()
+        self._done(item)
+
     def _done(self, item: Command) -> None:
-        """It is in the log, and its frame has told everybody."""
+        """A command is in the log, and its frame has told everybody."""
         self._follower.node.meters.broadcast_seconds.observe(monotonic() - item.at)
         item.viewer.unanswered.discard(item.asked.n)
 
@@ -366,10 +336,3 @@ class RoomActor:
         if isinstance(answer, Appended):
             self._alarm.appended_here()
         return answer
-
-
-def _cause_of(item: Command, room: Room) -> Cause:
-    """A command as a commit will name it: its seat is that of the session, in the room as it is."""
-    person = item.viewer.person.id
-    seat = room.table.seat_of(person)
-    return Cause(-1 if seat is None else seat, person, item.viewer.origin, item.asked.n)

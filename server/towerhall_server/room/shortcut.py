@@ -1,0 +1,86 @@
+"""The short way of a command: decided the moment it comes, shown the moment the store answers.
+
+Most commands are allowed, and nobody is in their way. To them a turn of the actor's loop would cost
+as much as the decision itself, and make them wait for the next round of the event loop, twice.
+Whatever is not so simple is left to the loop, from the beginning: what is refused, slow, known
+already, or decided by more than the log; and what the store did not simply append. Nothing here
+knows what to do about any of that.
+
+While a command is on this way the loop rests. So there is still one thing at a time that is done to
+a room, and all of them in the order in which they came.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from towerhall_server.eventlog.answers import Answer, Appended
+from towerhall_server.game import Rejected
+from towerhall_server.room import core
+from towerhall_server.room.attempt import Attempt
+from towerhall_server.room.commits import Cause
+from towerhall_server.room.follower import Follower
+from towerhall_server.room.inbox import Command, Inbox, Tried
+from towerhall_server.room.knowing import UNLOGGED
+from towerhall_server.room.state import Room, look_up
+
+
+class Shortcut:
+    """The short way into one room."""
+
+    def __init__(
+        self, follower: Follower, inbox: Inbox, arrived: Callable[[Command], None]
+    ) -> None:
+        """`arrived` is told of each command that is in the log, and has been shown."""
+        self._follower = follower
+        self._inbox = inbox
+        self._arrived = arrived
+        self._is_closed = False
+
+    def takes(self, item: Command) -> bool:
+        """Whether a command could go this way; then it is on it."""
+        if not self._inbox.idle:
+            return False
+        try:
+            attempt = self._attempt(item)
+        except Exception:  # noqa: BLE001 - the loop meets it again, and knows what to do about it
+            return False
+        if attempt is None:
+            return False
+        self._inbox.hold()
+        self._follower.ask(attempt, partial(self._answered, item))
+        return True
+
+    def close(self) -> None:
+        """The room has ended: what is still on its way gets to the log, and whoever asked for it
+        learns of it after coming back."""
+        self._is_closed = True
+
+    def _attempt(self, item: Command) -> Attempt | None:
+        asked, room = item.asked, self._follower.room
+        if asked.dry or asked.body["command"] in UNLOGGED or core.is_slow(room, asked.body):
+            return None
+        cause = cause_of(item, room)
+        if look_up(room, cause) is not None:
+            return None
+        step = core.step(room, item.viewer.person, cause, asked.body, asked.tag)
+        return None if isinstance(step, Rejected) else self._follower.attempt(step)
+
+    def _answered(self, item: Command, attempt: Attempt, answer: Answer | Exception) -> None:
+        if self._is_closed:
+            return
+        if isinstance(answer, Appended):
+            try:
+                self._follower.settle(attempt, answer)
+                self._arrived(item)
+                self._inbox.release()
+                return
+            except Exception as error:  # noqa: BLE001 - the loop will raise it
+                answer = error
+        self._inbox.release(Tried(item, attempt, answer))
+
+
+def cause_of(item: Command, room: Room) -> Cause:
+    """A command as its commit will name it; the seat is that of the person in the room as it is."""
+    person = item.viewer.person.id
+    seat = room.table.seat_of(person)
+    return Cause(-1 if seat is None else seat, person, item.viewer.origin, item.asked.n)
