@@ -17,8 +17,9 @@ FAST: Final = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 
 
 
 CONNECTION_OBJECTS: Final = 40
-ROOM_OBJECTS: Final = 1_000
-"""What may be left behind in cycles when one of them ends, at most."""
+ROOM_OBJECTS: Final = 500
+"""What may be left behind in cycles when one of them ends, at most. Of a room it is mostly plain
+data that hangs on a few objects, and is counted by what it weighs."""
 
 
 class Histogram:
