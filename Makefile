@@ -1,6 +1,13 @@
 # `make` alone prints the targets. Everything runs from .venv, which every target sets up when it is missing or stale.
 
-PYTHON ?= python3
+# The interpreter of .venv, unless another one is named: python3, or the system's own where python3 was compiled without
+# optimisations, as version managers do by default. Servers and tests take a sixth less time by it.
+ifndef PYTHON
+OPTIMISED := import sys, sysconfig; sys.exit("--enable-optimizations" not in str(sysconfig.get_config_var("CONFIG_ARGS")))
+USABLE    := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
+SYSTEM    := $(shell command -pv python3)
+PYTHON    := $(shell python3 -c '$(OPTIMISED)' 2>/dev/null || ! $(SYSTEM) -c '$(USABLE)' 2>/dev/null && echo python3 || echo $(SYSTEM))
+endif
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready

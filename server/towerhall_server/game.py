@@ -230,9 +230,8 @@ def kept(derive: Callable[[Holder], Kept]) -> Callable[[Holder], Kept]:
 
     def look(holder: Holder) -> Kept:
         inside = holder.__dict__
-        try:
-            found: Kept = inside[name]
-        except KeyError:
+        found: Kept | None = inside.get(name)
+        if found is None:
             found = inside[name] = derive(holder)
         return found
 

@@ -101,13 +101,11 @@ def _deadline(wanted: Append) -> str:
     return "" if wanted.due_in_ms is None else f"+{wanted.due_in_ms}"
 
 
-def answer_of(reply: list[Any]) -> Answer | StoreError:
+def answer_of(reply: Any) -> Answer | StoreError:
     """What the script says; an error if it says what nobody here knows."""
-    kind = reply[0]
-    if kind == b"OK":
-        _, seq, wall_ms, served_ms = reply
-        return Appended(seq, Stamps(wall_ms, served_ms))
     match reply:
+        case [b"OK", seq, wall_ms, served_ms]:
+            return Appended(seq, Stamps(wall_ms, served_ms))
         case [b"DUPLICATE", seq]:
             return Duplicate(seq)
         case [b"STALE"]:

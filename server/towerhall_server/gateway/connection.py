@@ -93,11 +93,10 @@ class Connection:
         )
         self.person, self.origin = NOBODY, ""
         self.seat: Seat | None = None
-        self.claim = 0
         self.unanswered: set[int] = set()
         self._waiting: list[ClientCommand] = []
         """Commands that came faster than allowed: late is better than never."""
-        self.alive = True
+        self.claim, self.alive = 0, True
 
     # What the socket tells
 
@@ -109,7 +108,7 @@ class Connection:
                     self._tell(error("hello_expected"))
                 else:
                     self.unanswered.add(intention.n)
-                    self._command(intention)
+                    self._pace(intention)
             case ClientHello(greeting):
                 self._begin(self._enter(greeting))
             case ClientHistory(first, last):
@@ -128,29 +127,21 @@ class Connection:
                     self._complain(message)
                 self.close(reason)
 
-    def _command(self, command: ClientCommand) -> None:
+    def _pace(self, command: ClientCommand | None = None) -> None:
         """Pass commands on in their order, no faster than allowed."""
-        if self._waiting or self._is_too_fast():
+        if command is not None:
             self._waiting.append(command)
-        else:
-            self._pass_on(command)
-
-    def _is_too_fast(self) -> bool:
-        """Whether the next command has to wait; then somebody will come back to it."""
-        wait_ms = self._session.wait_ms(monotonic())
-        if wait_ms:
-            asyncio.get_running_loop().call_later(wait_ms / 1000, self._go_on)
-        return bool(wait_ms)
-
-    def _go_on(self) -> None:
-        while self._waiting and self.alive and not self._is_too_fast():
-            self._pass_on(self._waiting.pop(0))
-
-    def _pass_on(self, command: ClientCommand) -> None:
-        if self._actor is not None:
-            if command.body["command"] == "sit":
+            if len(self._waiting) > 1:
+                return
+        while self._waiting and self._actor is not None and self.alive:
+            wait_ms = self._session.wait_ms(monotonic())
+            if wait_ms:
+                asyncio.get_running_loop().call_later(wait_ms / 1000, self._pace)
+                return
+            asked = self._waiting.pop(0)
+            if asked.body["command"] == "sit":
                 self._hall.store.remember(self.person.id, self._code)
-            self._actor.put(Command(self, command))
+            self._actor.put(Command(self, asked))
 
     def writable(self) -> None:
         self._outbox.drained()

@@ -23,6 +23,7 @@ from websockets.frames import Frame
 
 from towerhall_protocol.errors import CLOSES
 from towerhall_server.gateway.frame_faults import close_for, close_frame
+from towerhall_server.gateway.limits import Bucket
 from towerhall_server.gateway.listener import Listener
 from towerhall_server.gateway.no_queue import NO_QUEUE
 from towerhall_server.gateway.small_messages import small_messages
@@ -41,7 +42,6 @@ CONTROLS_PER_SECOND, CONTROLS_AT_ONCE = 10, 20
 MAX_REASON_BYTES = 123
 
 EXTENSION = "towerhall.socket"
-
 logger = logging.getLogger(__name__)
 
 
@@ -53,15 +53,12 @@ class RoomSocket(WebSocketsSansIOProtocol):
         # Gap: permessage-deflate is on by default, and lets a small message become a huge one.
         self.conn.available_extensions = None
         self.close_timeout = CLOSE_SECONDS
-        self.ended: asyncio.Future[None] = self.loop.create_future()
-        """Done when the connection is over."""
-        self.full = False
-        """Whether the backlog has been above high water, and not below low water since."""
+        self.ended: asyncio.Future[None] = self.loop.create_future()  # done when all is over
+        self.full = False  # whether the backlog was above high water, and not below low water since
         self._aligned = True  # all that was read so far ended at the end of a frame
         self._listener: Listener | None = None
-        self._controls, self._controls_at = float(CONTROLS_AT_ONCE), self.loop.time()
-        self._late_bytes = 0
-        self._ended_as = ""  # if it was ended before anybody listened: why
+        self._controls = Bucket(CONTROLS_PER_SECOND, CONTROLS_AT_ONCE)
+        self._late_bytes, self._ended_as = 0, ""  # why, if it was ended before anybody listened
 
     def attach(self, listener: Listener) -> None:
         """Tell `listener` everything from now on, beginning with the messages that have come
@@ -114,8 +111,7 @@ class RoomSocket(WebSocketsSansIOProtocol):
         """Gap: with the default buffers megabytes pile up for a peer before anybody notices."""
         super().connection_made(transport)
         self.transport.set_write_buffer_limits(high=HIGH_WATER, low=LOW_WATER)
-        # TCP_NODELAY is on already: both asyncio and uvloop see to that.
-        wire = transport.get_extra_info("socket")
+        wire = transport.get_extra_info("socket")  # with TCP_NODELAY, as all loops set it
         with suppress(OSError):  # the peer may have gone already
             wire.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
 
@@ -174,7 +170,6 @@ class RoomSocket(WebSocketsSansIOProtocol):
         self._take(self.curr_msg_data_type, b"".join(frames))
 
     def _take(self, kind: Literal["text", "bytes"], data: bytes) -> None:
-        """The one place that every message passes."""
         if self.close_sent:
             return
         try:
@@ -283,13 +278,9 @@ class RoomSocket(WebSocketsSansIOProtocol):
 
     def _is_flood(self) -> bool:
         """Whether this is one ping or pong too many; if so, it was the last."""
-        now = self.loop.time()
-        earned = (now - self._controls_at) * CONTROLS_PER_SECOND
-        self._controls = min(self._controls + earned, CONTROLS_AT_ONCE) - 1
-        self._controls_at = now
-        if self._controls < 0:
+        if is_flood := self._controls.take(self.loop.time()) > 0:
             self.end_as("too_many")
-        return self._controls < 0
+        return is_flood
 
     def _resume_reading(self) -> None:
         if self.read_paused:

@@ -17,23 +17,16 @@ shown or acknowledged before it is in the log, and the log decides who comes fir
 A log may also be found shorter than the replica: then the store has lost its tail, and `healing`
 puts it back, or the audience is told how much is lost.
 
-Most commands come to their end without any of this: they take the `shortcut`, and the loop rests.
-
-How a room is read, healed and kept in step is in `follower`; what may happen is in `core`.
+Most commands need nothing of this: they take the `shortcut`, while the loop rests. How a room is
+read, healed and kept in step is in `follower`; what may happen is in `core`.
 """
 
 import asyncio
 import logging
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
-from towerhall_protocol.errors import hint
-from towerhall_protocol.messages import (
-    ServerAccepted,
-    ServerDuplicate,
-    ServerError,
-    ServerRejected,
-)
+from towerhall_protocol.messages import ServerAccepted
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.log import Answer, Appended, Conflict, Duplicate, Early, Gone, Stale
@@ -43,7 +36,7 @@ from towerhall_server.room.absence import Absence
 from towerhall_server.room.alarm import Alarm
 from towerhall_server.room.core import Step
 from towerhall_server.room.errands import errand
-from towerhall_server.room.explaining import effect_of, explain
+from towerhall_server.room.explaining import effect_of
 from towerhall_server.room.follower import Follower, RoomGoneError
 from towerhall_server.room.inbox import (
     Command,
@@ -61,6 +54,7 @@ from towerhall_server.room.inbox import (
 from towerhall_server.room.knowing import UNLOGGED, MakeRoom, find_out
 from towerhall_server.room.orders import obey
 from towerhall_server.room.prepared import Prepared
+from towerhall_server.room.replies import STORE_UNAVAILABLE, done, duplicate, reject, tell
 from towerhall_server.room.seats import NOTHING_KNOWN
 from towerhall_server.room.shortcut import Shortcut, cause_of
 from towerhall_server.room.state import Decided, Done, Overtaken, look_up
@@ -71,10 +65,6 @@ logger = logging.getLogger(__name__)
 
 NEAR_MS: Final = 60_000
 """A room is kept in memory for what is due so soon."""
-STORE_UNAVAILABLE: Final = Prepared(
-    ServerError("store_unavailable", {}, hint("store_unavailable", {}))
-)
-"""What a command is answered that has to wait: it is kept, and its fate will be told."""
 
 
 class RoomActor:
@@ -85,19 +75,19 @@ class RoomActor:
         self._make_room = make_room
         self._absence = Absence(follower)
         self._inbox = Inbox()
-        self._alarm = Alarm(follower, self._ring, appended_last=appended_last)
-        self._shortcut = Shortcut(follower, self._inbox, self._arrived)
+        self._alarm = Alarm(follower, lambda: self.put(TimeIsUp()), appended_last=appended_last)
+        self._shortcut = Shortcut(follower, self._inbox, self._alarm)
         self._over = ""
         """Why nobody can come in any more."""
         self._task = asyncio.create_task(self._run(), name=f"room {follower.code}")
 
     @property
-    def code(self) -> str:
-        return self._follower.code
-
-    @property
     def follower(self) -> Follower:
         return self._follower
+
+    @property
+    def code(self) -> str:
+        return self._follower.code
 
     @property
     def ended(self) -> bool:
@@ -107,9 +97,8 @@ class RoomActor:
     def idle(self) -> bool:
         """Whether nothing would be missed if this actor were not there."""
         follower = self._follower
-        if len(follower.audience) or len(self._inbox):
-            return False
-        return follower.deadline_ms - follower.now_ms() > NEAR_MS
+        busy = len(follower.audience) or len(self._inbox)
+        return not busy and follower.deadline_ms - follower.now_ms() > NEAR_MS
 
     def put(self, item: Item) -> None:
         """Give the room something to do. It is done in order; at the end, guests are sent away."""
@@ -132,9 +121,6 @@ class RoomActor:
         if monotonic() - self._follower.sure_at >= seconds and not self._inbox.holds(Doubt):
             self.put(Doubt())
 
-    def _ring(self) -> None:
-        self.put(TimeIsUp())
-
     def look(self) -> None:
         """To be called now and then: the host may have gone."""
         if self._absence.heir() is not None and not self._inbox.holds(HostAway):
@@ -146,6 +132,7 @@ class RoomActor:
     async def stop(self, reason: str) -> None:
         """End at once and send everybody away. A commit under way still gets to the log; whoever
         asked for it learns of it after coming back."""
+        self._shortcut.close()
         self._alarm.stop()
         self._task.cancel()
         await asyncio.wait((self._task,))
@@ -167,7 +154,7 @@ class RoomActor:
                     logger.exception("room %s could not handle %s", self.code, type(item).__name__)
                     match item:
                         case (Command() as command) | Tried(command):
-                            self._reject(command, Rejected("poisoned", "P-40"))
+                            reject(self._follower, command, Rejected("poisoned", "P-40"))
                         case Join(viewer) | Resync(viewer):
                             viewer.close("server_fault")
         except RoomGoneError as end:
@@ -200,8 +187,7 @@ class RoomActor:
                 if await self._follower.take_news(entry):
                     self._alarm.others_appended()
             case Doubt():
-                if await self._follower.catch_up():
-                    self._alarm.others_appended()
+                await self._catch_up()
             case HostAway():
                 await self._pass_host()
             case Order():
@@ -231,9 +217,9 @@ class RoomActor:
             cause = cause_of(item, room)
             match look_up(room, cause):
                 case Done(seq):
-                    return self._answer(item, ServerDuplicate(asked.n, seq))
+                    return duplicate(self._follower, item, seq)
                 case Overtaken():
-                    return self._reject(item, Rejected("stale", "P-42"))
+                    return reject(self._follower, item, Rejected("stale", "P-42"))
             wanted = (room, viewer.person, cause, asked.body, asked.tag, known, decided)
             if core.is_slow(room, asked.body, decided):
                 step = await asyncio.to_thread(core.step, *wanted)
@@ -241,13 +227,12 @@ class RoomActor:
                 step = core.step(*wanted)
             if asked.dry and not isinstance(step, Rejected):
                 effect = {} if cause.seat < 0 else effect_of(room, Seat(cause.seat), asked.body)
-                return self._answer(item, ServerAccepted(asked.n, effect))
+                return tell(item, ServerAccepted(asked.n, effect))
             if isinstance(step, Rejected):
                 # A replica that is behind may be wrong: it makes sure before it refuses.
-                if await self._follower.catch_up():
-                    self._alarm.others_appended()
+                if await self._catch_up():
                     continue
-                return self._reject(item, step)
+                return reject(self._follower, item, step)
             decided = Decided(room.game, step.commit.game)
             if await self._is_settled(item, await self._commit(step)):
                 return None
@@ -257,43 +242,16 @@ class RoomActor:
         first, it has to be decided again."""
         match answer:
             case Appended():
-                self._done(item)
-                return True
+                done(self._follower, item)
             case Duplicate(seq):
-                if await self._follower.catch_up():
-                    self._alarm.others_appended()
-                self._answer(item, ServerDuplicate(item.asked.n, seq))
-                return True
+                await self._catch_up()
+                duplicate(self._follower, item, seq)
             case Stale():
-                self._reject(item, Rejected("stale", "P-42"))
-                return True
-        await self._follower.catch_up()
-        self._alarm.others_appended()
-        return False
-
-    def _arrived(self, item: Command) -> None:
-        """A command has come to its end by the shortcut."""
-        self._alarm.appended_here()
-        self._done(item)
-
-    def _done(self, item: Command) -> None:
-        """A command is in the log, and its frame has told everybody."""
-        self._follower.node.meters.broadcast_seconds.observe(monotonic() - item.at)
-        item.viewer.unanswered.discard(item.asked.n)
-
-    def _reject(self, item: Command, refusal: Rejected) -> None:
-        self._follower.node.meters.rejects[refusal.code] += 1
-        text = explain(self._follower.room.rules, refusal)
-        self._answer(
-            item,
-            ServerRejected(item.asked.n, refusal.code, refusal.rule, refusal.params, text),
-        )
-
-    def _answer(self, item: Command, message: Any) -> None:
-        if isinstance(message, ServerDuplicate):
-            self._follower.node.meters.duplicates += 1
-        item.viewer.unanswered.discard(item.asked.n)
-        item.viewer.send(Prepared(message))
+                reject(self._follower, item, Rejected("stale", "P-42"))
+            case _:
+                await self._catch_up()
+                return False
+        return True
 
     # What the room does by itself
 
@@ -302,8 +260,7 @@ class RoomActor:
         if heir is not None:
             step = core.pass_host_step(self._follower.room, heir)
             if not isinstance(await self._commit(step), Appended):
-                await self._follower.catch_up()
-                self._alarm.others_appended()
+                await self._catch_up()
 
     async def _act(self) -> None:
         """Do what is due, if it still is. Whatever stands against it, it is derived afresh."""
@@ -312,19 +269,23 @@ class RoomActor:
         if at_ms <= follower.now_ms():
             if due.errand == "remove":
                 await follower.remove()
-                self._alarm.others_appended()
-                return
+                return self._alarm.others_appended()
             match await self._commit(await errand(follower.room, due), not_before_ms=at_ms):
                 case Early(ms_left):
-                    self._alarm.wait(ms_left)
-                    return
+                    return self._alarm.wait(ms_left)
                 case Conflict():
-                    await follower.catch_up()
-                    self._alarm.others_appended()
-                    return
-        self._alarm.set()
+                    await self._catch_up()
+                    return None
+        return self._alarm.set()
 
     # The log
+
+    async def _catch_up(self) -> bool:
+        """Read what others may have appended. Whether they have."""
+        changed = await self._follower.catch_up()
+        if changed:
+            self._alarm.others_appended()
+        return changed
 
     async def _commit(self, step: Step, *, not_before_ms: int | None = None) -> Answer:
         """Try to append a step; show it once it is in the log."""

@@ -234,18 +234,12 @@ class Directory:
 
     def _hear(self, wake: Wake) -> None:
         match wake:
-            case Woken(room):
-                actor = self._actors.get(room)
-                if actor is not None:
-                    actor.hear(wake.entry)
-            case Said(room, line):
-                actor = self._actors.get(room)
-                if actor is not None:
-                    actor.follower.audience.tell(message_of(line))
-            case Told(room, node, guests):
-                actor = self._actors.get(room)
-                if actor is not None:
-                    actor.follower.audience.hear_of(node, decode_guests(guests))
+            case Woken(room) if room in self._actors:
+                self._actors[room].hear(wake.entry)
+            case Said(room, line) if room in self._actors:
+                self._actors[room].follower.audience.tell(message_of(line))
+            case Told(room, node, guests) if room in self._actors:
+                self._actors[room].follower.audience.hear_of(node, decode_guests(guests))
             case Alive(node):
                 self._neighbours[node] = monotonic()
             case Missed():

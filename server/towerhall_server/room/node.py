@@ -32,6 +32,7 @@ class Node(msgspec.Struct, frozen=True):
     commit_ids: CommitIds = msgspec.field(default_factory=CommitIds)
     meters: Meters = msgspec.field(default_factory=Meters)
     heard: Callable[[Room | None, Room], None] = nobody_listens
-    """Told of every commit that this node has appended: the room before it and after it."""
+    """Told of every commit that this node has appended: the room before it and after it. It is in
+    the log, so this must not fail."""
     wait_ms: Callable[[str], Awaitable[int]] = no_wait
     """How long a person has to wait until they may have another room; 0 if not, which counts."""

@@ -10,30 +10,28 @@ While a command is on this way the loop rests. So there is still one thing at a 
 a room, and all of them in the order in which they came.
 """
 
-from collections.abc import Callable
 from functools import partial
 
 from towerhall_server.eventlog.answers import Answer, Appended
 from towerhall_server.game import Rejected
 from towerhall_server.room import core
+from towerhall_server.room.alarm import Alarm
 from towerhall_server.room.attempt import Attempt
 from towerhall_server.room.commits import Cause
 from towerhall_server.room.follower import Follower
 from towerhall_server.room.inbox import Command, Inbox, Tried
 from towerhall_server.room.knowing import UNLOGGED
+from towerhall_server.room.replies import done
 from towerhall_server.room.state import Room, look_up
 
 
 class Shortcut:
     """The short way into one room."""
 
-    def __init__(
-        self, follower: Follower, inbox: Inbox, arrived: Callable[[Command], None]
-    ) -> None:
-        """`arrived` is told of each command that is in the log, and has been shown."""
+    def __init__(self, follower: Follower, inbox: Inbox, alarm: Alarm) -> None:
         self._follower = follower
         self._inbox = inbox
-        self._arrived = arrived
+        self._alarm = alarm
         self._is_closed = False
 
     def takes(self, item: Command) -> bool:
@@ -71,7 +69,8 @@ class Shortcut:
         if isinstance(answer, Appended):
             try:
                 self._follower.settle(attempt, answer)
-                self._arrived(item)
+                self._alarm.appended_here()
+                done(self._follower, item)
                 self._inbox.release()
                 return
             except Exception as error:  # noqa: BLE001 - the loop will raise it

@@ -129,7 +129,7 @@ def stamped(before: Room, after: Room, served_ms: int) -> Room:
 
 def remembered(done: tuple[int, ...], n: int, seq: int) -> tuple[int, ...]:
     """What is kept of a sender's commands after one more."""
-    return (*done, n, seq)[-2 * MOST_PAIRS :]
+    return (*(done[2:] if len(done) == 2 * MOST_PAIRS else done), n, seq)
 
 
 def decides(before: Room, after: Room) -> bool:
