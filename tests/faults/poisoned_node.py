@@ -38,6 +38,7 @@ def poison_decisions(share: float) -> None:
             return decide(state, seat, command)
 
         object.__setattr__(game, "decide", throwing)
+        object.__setattr__(game, "advance", None)
 
 
 def poison_replay(one_of: int) -> None:

@@ -1,6 +1,6 @@
 """What will be shown is made while the store still writes, and is shown only if it gets there."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import pytest
 
@@ -8,7 +8,8 @@ from tests.eventlog.proxy import Proxy
 from tests.room.live_rooms import FakeViewer, LiveNode, begin, live_node, no_fault
 from towerhall_protocol.document import Document
 from towerhall_protocol.messages import ServerFrame, ServerPaused
-from towerhall_server.eventlog.answers import Conflict
+from towerhall_server.eventlog.answers import Answer, Append, Conflict
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.game import Seat
 from towerhall_server.room import audience
 from towerhall_server.room.draft import Draft, draft
@@ -59,6 +60,32 @@ async def test_a_draft_is_made_once_and_before_the_store_answers(
         await second.reach(seq + 1)
         assert second.replay.offers
         no_fault(first, second)
+
+
+async def test_an_answer_that_is_faster_than_the_draft_leaves_nothing_to_make_in_vain(
+    one: LiveNode, drafts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = await at_play(one)
+    ask = one.log.ask
+
+    def answered_first(
+        wanted: Append,
+        answered: Callable[[Answer | StoreError], None],
+        meanwhile: Callable[[], None],
+    ) -> None:
+        def both(answer: Answer | StoreError) -> None:
+            answered(answer)
+            meanwhile()
+
+        ask(wanted, both)
+
+    monkeypatch.setattr(one.log, "ask", answered_first)
+    seq = first.replay.seq
+    drafts.clear()
+    await first.move()
+    await second.reach(seq + 1)
+    assert drafts == [seq + 1]
+    no_fault(first, second)
 
 
 async def test_a_clock_is_shown_by_the_time_of_the_commit(one: LiveNode, drafts: list[int]) -> None:

@@ -44,7 +44,7 @@ class Batch:
 
     def ask(self, call: Call, caller: Caller, meanwhile: Callable[[], None] | None = None) -> None:
         """Make a call. `caller` gets its answer in the very moment in which it comes. Once the call
-        has left, `meanwhile` is called, which must not fail either."""
+        has left, and mostly before that, `meanwhile` is called, which must not fail either."""
         if not self._calls:
             asyncio.get_running_loop().call_soon(self._send)
         self._calls.append(call)

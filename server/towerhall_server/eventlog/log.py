@@ -136,7 +136,8 @@ class EventLog:
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
         """The same for those who do not wait: `answered` is called in the moment in which the
-        answer is there, and `meanwhile` as soon as the store has been asked. Neither may fail."""
+        answer is there, `meanwhile` after the store was asked, mostly before that. Neither may
+        fail."""
         self._batch.ask(append_call(wanted, self.node), partial(_understand, answered), meanwhile)
 
     async def read(self, room: str, place: Point = START, *, page: int = PAGE) -> Reading:

@@ -32,6 +32,8 @@ class Attempt(msgspec.Struct, gc=False):
     """In monotonic seconds."""
     draft: Draft | None = None
     """How it will look, as soon as that is ready."""
+    settled: bool = False
+    """Whether it is known what became of it: then there is no use in a draft any more."""
 
 
 def attempt_of(

@@ -153,6 +153,7 @@ class Follower:
 
     def settle(self, attempt: Attempt, answer: Answer) -> None:
         """Take in and show what is in the log now."""
+        attempt.settled = True
         now, meters = monotonic(), self._node.meters
         meters.append_seconds.observe(now - attempt.began)
         if not isinstance(answer, Appended):
@@ -171,7 +172,7 @@ class Follower:
     def _draft(self, attempt: Attempt) -> None:
         """Make ready what may be shown soon, unless it shows a clock: that goes by the time of the
         commit, which only the store knows."""
-        if not attempt.change.after.table.settings.turn_seconds:
+        if not (attempt.settled or attempt.change.after.table.settings.turn_seconds):
             try:
                 attempt.draft = self.audience.draft(attempt.change)
             except Exception:  # noqa: BLE001 - whoever shows it will meet that again
