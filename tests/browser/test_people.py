@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.begun import seat_taken
-from tests.browser.chromium import Visitors
+from tests.browser.chromium import PATIENCE_MS, Visitors
 from tests.browser.gate import Gate
 from tests.browser.hands import Player, at_table
 from tests.browser.tables import room_of, set_table
@@ -158,8 +158,11 @@ async def test_notifications_are_asked_for_when_somebody_wants_them(
     await page.keyboard.press(",")
     switch = page.get_by_role("switch", name="Notify me of my turn")
     await switch.check(force=True)
-    kept = "JSON.parse(localStorage.getItem('towerhall.settings')).notifications"
-    assert await page.evaluate(kept) is True
+    kept = "JSON.parse(localStorage.getItem('towerhall.settings') ?? '{}').notifications"
+    async with asyncio.timeout(PATIENCE_MS / 1000):
+        # The browser is asked for its leave first.
+        while await page.evaluate(kept) is not True:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
 
 
 async def test_a_phone_that_slept_is_back_when_it_wakes(
