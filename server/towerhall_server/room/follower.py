@@ -117,9 +117,8 @@ class Follower:
 
     def attempt(self, step: Step, *, not_before_ms: int | None = None) -> Attempt:
         """A step for the next place in the log."""
-        node, replica = self._node, self.replica
-        ids = node.commit_ids
-        return attempt_of(self.room, replica.point, step, ids.new(), not_before_ms, monotonic())
+        place, commit_id = self.replica.point, self._node.commit_ids.new()
+        return attempt_of(self.room, place, step, commit_id, not_before_ms, monotonic())
 
     def ask(
         self, attempt: Attempt, answered: Callable[[Attempt, Answer | StoreError], None]
