@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 20.0
 
 # A server of its own: it tells its engine's process id, and stops when interrupted and told to.
 SERVER = """
-import asyncio, sys
+import asyncio, signal, sys
 from pathlib import Path
 from towerhall_server.eventlog import embedded
 
@@ -29,6 +29,8 @@ async def main():
             print("interrupted", flush=True)
             sys.stdin.readline()
 
+# Shells start what runs in the background deaf to Ctrl-C, and that is inherited.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 if sys.argv[2] == "orphan":
     embedded._launcher = tuple
 try:

@@ -197,10 +197,22 @@ async def test_the_lobby_shows_the_summary_of_the_last_commit(log: EventLog, red
     assert await redis.hget(KEYS.shard.lobby, ROOM) is None
 
 
-async def test_log_and_commands_expire_together(log: EventLog, redis: Redis) -> None:
+async def test_log_commands_and_secret_expire_together(log: EventLog, redis: Redis) -> None:
+    await log.keep_secret(ROOM, b"secret", 3_600_000)
     await grow(log, 1, origin="me/1", n=1)
-    for key in (KEYS.log, KEYS.cmd):
+    for key in (KEYS.log, KEYS.cmd, KEYS.secret):
         assert DAY_MS - 5000 < await redis.pttl(key) <= DAY_MS
+
+
+async def test_every_commit_leaves_most_of_the_time_ahead(log: EventLog, redis: Redis) -> None:
+    await log.keep_secret(ROOM, b"secret", DAY_MS)
+    [place] = await grow(log, 1, origin="me/1", n=1)
+    for n in range(2, 40):
+        for key in (KEYS.log, KEYS.cmd, KEYS.secret):
+            assert await redis.pttl(key) > 0.7 * DAY_MS
+            # A day passes slowly.
+            await redis.pexpire(key, await redis.pttl(key) - DAY_MS // 10)
+        [place] = await grow(log, 1, place, origin="me/1", n=n)
 
 
 async def test_binary_blobs_come_back_as_they_were(log: EventLog) -> None:

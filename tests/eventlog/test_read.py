@@ -60,6 +60,25 @@ async def test_a_log_that_lost_its_tail_is_not_taken_for_up_to_date(
     assert reading.top.point == places[-1]
 
 
+async def test_a_log_that_is_healed_while_it_is_read_is_whole(
+    log: EventLog, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = await grow(log, 3)
+    older = await copy_of(redis)
+    (last,) = await grow(log, 1, places[-1])
+    whole = await copy_of(redis)
+    await go_back(redis, older)
+    ask = log._ask
+
+    async def healed_meanwhile(*command: Any) -> Any:
+        if command[0] == "XREVRANGE":
+            await go_back(redis, whole)
+        return await ask(*command)
+
+    monkeypatch.setattr(log, "_ask", healed_meanwhile)
+    assert await log.read(ROOM, last) == Following((), more=False)
+
+
 async def test_a_log_that_went_on_differently_is_forked_at_the_readers_place(
     log: EventLog, redis: Redis
 ) -> None:

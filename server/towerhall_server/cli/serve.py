@@ -54,8 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     import uvloop
 
     from towerhall_server.app import serve, serve_together
-    from towerhall_server.eventlog.batch import StoreError
     from towerhall_server.eventlog.embedded import EngineError
+    from towerhall_server.eventlog.errors import StoreError
     from towerhall_server.eventlog.store import UnfitStoreError
     from towerhall_server.logs import set_up_logs
     from towerhall_server.settings import SettingsError, read_settings

@@ -2,16 +2,17 @@
 -- append has the next seq, and nobody else can have had it. Nothing is written before the last
 -- check, because an error inside a script does not undo what came before it.
 --
--- KEYS  log, cmd, due, clock, lobby (all of one slot)
--- ARGV  room, channel, channel of the lobby, node, mode (create, append, heal), expected seq, previous chain, commit id, chain,
---       blob, origin or '', n, not before (served ms) or '', deadline (served ms, +ms from this
---       commit, or ''), summary, '' or = for the one that is there, ttl in ms, wall and served ms of the original (heal) or ''
+-- KEYS  log, cmd, secret, due, clock, lobby (all of one slot)
+-- ARGV  room; channel; channel of the lobby; node; mode (create, append, heal); expected seq;
+--       previous chain; commit id; chain; blob; origin or ''; n; not before (served ms) or '';
+--       deadline (served ms, +ms from this commit, or ''); summary ('' for none, = for the one that
+--       is there); ttl in ms; wall ms of the original (heal) or ''; its served ms or ''
 
 local MOST_PAIRS = 16
 local MOST_DOUBT_MS = 5000
 local UNCHANGED = '='
-local EXPIRE_EVERY = 16
-local log, cmd, due, clock, lobby = unpack(KEYS)
+local RENEWED_BELOW = 0.75
+local log, cmd, secret, due, clock, lobby = unpack(KEYS)
 local room, channel, lobby_channel, node, mode, expected, previous, commit_id, chain, blob, origin, n, not_before,
   deadline, summary, ttl, wall, served = unpack(ARGV)
 expected, n = tonumber(expected), tonumber(n)
@@ -99,10 +100,12 @@ if summary ~= UNCHANGED and summary ~= (redis.call('HGET', lobby, room) or '') t
   end
   redis.call('PUBLISH', lobby_channel, room .. ' ' .. summary)
 end
--- A backstop need not be moved by every commit: each command costs time and disk.
-if first_of_origin or seq % EXPIRE_EVERY == 1 then
+-- A backstop need not be moved by every commit: each write costs time and disk. But every commit
+-- leaves most of it ahead, for the next one may be weeks away.
+if first_of_origin or redis.call('PTTL', log) < ttl * RENEWED_BELOW then
   redis.call('PEXPIRE', log, ttl)
   redis.call('PEXPIRE', cmd, ttl)
+  redis.call('PEXPIRE', secret, ttl)
 end
 redis.call('PUBLISH', channel, node .. ' ' .. room .. ' e'
   .. cmsgpack.pack({seq, commit_id, chain, blob, wall, served}))

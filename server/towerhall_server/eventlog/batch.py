@@ -18,9 +18,9 @@ import msgspec
 
 from towerhall_server.eventlog.commands import Script
 from towerhall_server.eventlog.connection import Connection
-from towerhall_server.eventlog.errors import StoreError, StoreRefusedError
+from towerhall_server.eventlog.errors import StoreRefusedError
 
-__all__ = ["Batch", "Call", "Caller", "StoreError", "StoreRefusedError", "give"]
+__all__ = ["Batch", "Call", "Caller", "give"]
 
 Caller: TypeAlias = Callable[[Any], None]
 """Is given the answer, or the `StoreError` in its place. It must not fail: others wait, too."""
@@ -44,7 +44,7 @@ class Batch:
 
     def ask(self, call: Call, caller: Caller, meanwhile: Callable[[], None] | None = None) -> None:
         """Make a call. `caller` gets its answer in the very moment in which it comes. Once the call
-        has left, and mostly before that, `meanwhile` is called, which must not fail either."""
+        has left, mostly before its answer, `meanwhile` is called, which must not fail either."""
         if not self._calls:
             asyncio.get_running_loop().call_soon(self._send)
         self._calls.append(call)

@@ -45,14 +45,11 @@ def append_call(wanted: Append, node: str) -> Call:
     is packed once, and what differs in one go."""
     before, blob, origin = wanted.before, wanted.blob, wanted.origin.encode()
     seq, n = b"%d" % before.seq, b"%d" % wanted.n
-    commit_id, chain = wanted.commit_id, wanted.chain
+    head = _append_head(wanted.room, node, wanted.mode)
+    rest = wanted.not_before_ms, _deadline(wanted), wanted.summary, wanted.ttl_ms, wanted.stamps
     command = _APPEND % (
-        _append_head(wanted.room, node, wanted.mode),
-        *(len(seq), seq, len(before.chain), before.chain, len(commit_id), commit_id),
-        *(len(chain), chain, len(blob), blob, len(origin), origin, len(n), n),
-        _append_end(
-            wanted.not_before_ms, _deadline(wanted), wanted.summary, wanted.ttl_ms, wanted.stamps
-        ),
+        *(head, len(seq), seq, before.chain, len(wanted.commit_id), wanted.commit_id),
+        *(wanted.chain, len(blob), blob, len(origin), origin, len(n), n, _append_end(*rest)),
     )
     return Call(command, APPEND)
 
@@ -63,7 +60,10 @@ def run_call(script: Script, keys: tuple[str, ...], *rest: Argument) -> Call:
     return Call(command_of(count, script.by_digest, tail), script)
 
 
-_APPEND: Final = b"%b" + 7 * b"$%d\r\n%b\r\n" + b"%b"
+_CHAIN: Final = b"$16\r\n%b\r\n"
+_ANY: Final = b"$%d\r\n%b\r\n"
+"""An argument: a chain was made, or compared with one that was made; others may have any length."""
+_APPEND: Final = b"%b" + _ANY + _CHAIN + _ANY + _CHAIN + 3 * _ANY + b"%b"
 
 
 @lru_cache(maxsize=1 << 14)
@@ -71,9 +71,10 @@ def _append_head(room: str, node: str, mode: str) -> bytes:
     """What the appends of a node to a room begin with."""
     keys = room_keys(room)
     shard = keys.shard
-    touched = (keys.log, keys.cmd, shard.due, shard.clock, shard.lobby)
-    common = arguments(len(touched), *touched, room, shard.wake, LOBBY, node, mode)
-    return command_of(12 + APPEND_ARGUMENTS, APPEND.by_digest, common)
+    touched = (keys.log, keys.cmd, keys.secret, shard.due, shard.clock, shard.lobby)
+    names = (room, shard.wake, LOBBY, node)
+    count = 3 + len(touched) + len(names) + APPEND_ARGUMENTS
+    return command_of(count, APPEND.by_digest, arguments(len(touched), *touched, *names, mode))
 
 
 @lru_cache(maxsize=1 << 8)

@@ -87,17 +87,22 @@ class Wire(asyncio.Protocol):
         self._transport.write(command)
 
     async def hear(self) -> list[Any]:
-        """What has come since the last call; waits for the first of it."""
+        """What has come since the last call; waits for the first of it, or to be nudged."""
         if not self._unheard and self.lost is None:
             self._listener = self._loop.create_future()
             await self._listener
         heard, self._unheard = self._unheard, []
-        if not heard:
+        if not heard and self.lost is not None:
             raise StoreError(self.lost)
         if self._paused:
             self._paused = False
             self._transport.resume_reading()
         return heard
+
+    def nudge(self) -> None:
+        """Let whoever hears look up, though perhaps nothing has come."""
+        if self._listener and not self._listener.done():
+            self._listener.set_result(None)
 
     async def close(self) -> None:
         """Wait for every answer that is owed, then part."""
@@ -138,7 +143,7 @@ class Wire(asyncio.Protocol):
         if len(self._unheard) > MOST_UNHEARD and not self._paused:
             self._paused = True
             self._transport.pause_reading()
-        self._wake_listener()
+        self.nudge()
 
     def connection_lost(self, error: Exception | None) -> None:
         if self.lost is None:
@@ -150,16 +155,12 @@ class Wire(asyncio.Protocol):
             missing = exchange.count - len(exchange.answers)
             exchange.answered(exchange.answers + _unknown(self.lost, missing))
         self._settle()
-        self._wake_listener()
+        self.nudge()
         self._ended.set_result(None)
 
     def _settle(self) -> None:
         if self._settled is not None and not self._settled.done():
             self._settled.set_result(None)
-
-    def _wake_listener(self) -> None:
-        if self._listener and not self._listener.done():
-            self._listener.set_result(None)
 
     def _expect(self) -> None:
         """Something has to be heard from now on. One timer serves many exchanges."""

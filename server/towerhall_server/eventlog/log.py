@@ -144,11 +144,15 @@ class EventLog:
         """What the log holds after the reader's place."""
         log = room_keys(room).log
         first = max(place.seq, 1)
-        found = await self._ask("XRANGE", log, f"{first}-0", "+", "COUNT", page + 1)
-        entries = tuple(map(entry_of, found))
-        if not entries:
+        while not (found := await self._ask("XRANGE", log, f"{first}-0", "+", "COUNT", page + 1)):
             newest = await self._ask("XREVRANGE", log, "+", "-", "COUNT", 1)
-            return Behind(entry_of(newest[0])) if newest else Gone()
+            if not newest:
+                return Gone()
+            top = entry_of(newest[0])
+            # Else somebody has healed it between the two questions.
+            if top.seq < first:
+                return Behind(top)
+        entries = tuple(map(entry_of, found))
         if place.seq > 0:
             known, *later = entries
             if known.point != place:

@@ -14,7 +14,7 @@ what the lobby shows of a room: it changes seldom, and whoever keeps the list is
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from time import monotonic
 from typing import Any, Final, TypeAlias
 
@@ -32,6 +32,8 @@ from towerhall_server.eventlog.keys import CHAT, LOBBY, NODES, SHARDS, shard_key
 ENTRY, GUESTS = b"e", b"g"
 """The kind of a message is its first letter after the names."""
 DOUBT_SECONDS: Final = 2.0
+LOOK_SECONDS: Final = 0.05
+"""How soon a silence that lasts is looked at again, at the earliest."""
 ALONE_BEATS: Final = 3
 """So often a node hears itself and nobody else before it takes itself to be alone."""
 
@@ -95,17 +97,19 @@ async def listen(url: str, node: str) -> AsyncGenerator[Wake, None]:
     """What others do in all shards. When the connection is lost, `StoreError`: listen again."""
     wire = await open_wire(endpoint(url))
     own, own_beats = node.encode(), 0
+    silence = _Silence(wire.nudge)
     try:
         wire.subscribe(packed("SUBSCRIBE", *_ALWAYS))
         wire.subscribe(_LISTEN)
-        listens, heard_at = True, monotonic()
+        listens = True
         while True:
-            messages = await _heard(wire, heard_at + DOUBT_SECONDS - monotonic())
-            if messages is None:
+            messages = await _heard(wire)
+            if not messages and silence.is_long:
                 yield Missed()
-            if messages != []:
-                heard_at = monotonic()
-            for kind, channel, data in messages or ():
+                silence.begin()
+            elif messages:
+                silence.begin()
+            for kind, channel, data in messages:
                 if kind == b"subscribe":
                     if data == SHARDS + len(_ALWAYS):
                         yield Missed()
@@ -128,16 +132,41 @@ async def listen(url: str, node: str) -> AsyncGenerator[Wake, None]:
                         wire.subscribe(_REST)
                         listens = False
     finally:
+        silence.end()
         await wire.close()
 
 
-async def _heard(wire: Wire, seconds: float) -> list[Any] | None:
-    """Messages; `None` if nothing came in that time."""
-    try:
-        async with asyncio.timeout(seconds):
-            messages = await wire.hear()
-    except TimeoutError:
-        return None
+class _Silence:
+    """Sees that a listener looks up when nothing has come for a while. One timer serves for all
+    that comes, instead of one for each message."""
+
+    def __init__(self, nudge: Callable[[], None]) -> None:
+        self._nudge = nudge
+        self._loop = asyncio.get_running_loop()
+        self.begin()
+        self._timer = self._loop.call_later(DOUBT_SECONDS, self._look)
+
+    def begin(self) -> None:
+        """Something was heard, or the silence was noticed."""
+        self._since = monotonic()
+
+    def end(self) -> None:
+        self._timer.cancel()
+
+    @property
+    def is_long(self) -> bool:
+        return monotonic() - self._since >= DOUBT_SECONDS
+
+    def _look(self) -> None:
+        if self.is_long:
+            self._nudge()
+        left = max(self._since + DOUBT_SECONDS - monotonic(), LOOK_SECONDS)
+        self._timer = self._loop.call_later(left, self._look)
+
+
+async def _heard(wire: Wire) -> list[Any]:
+    """Messages; none if nothing was heard for a while, or nothing that was published."""
+    messages = await wire.hear()
     for message in messages:
         if isinstance(message, StoreError):
             raise message
