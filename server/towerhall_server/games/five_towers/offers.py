@@ -49,6 +49,6 @@ def _builds(state: State) -> list[Build]:
         player.towers,
         len(player.demolished),
         state.display,
-        state.leading.number,
+        state.leading,
         state.options,
     )

@@ -37,10 +37,10 @@ from towerhall_server.games.five_towers.events import (
 from towerhall_server.games.five_towers.rejections import rejected
 from towerhall_server.games.five_towers.scoring import Score, score
 from towerhall_server.games.five_towers.state import (
+    FOLD,
     START_ACT,
     Player,
     State,
-    fold,
     next_display,
 )
 
@@ -70,7 +70,7 @@ class _Story(msgspec.Struct):
 
     def tell(self, event: Event) -> None:
         self.events.append(event)
-        self.state = fold(self.state, event)
+        self.state = FOLD[type(event)](self.state, event)  # `fold`, without a call
 
 
 def setup(state: State) -> tuple[Event, ...]:
@@ -120,29 +120,26 @@ def advance(
 
 def bid_range(state: State, seat: Seat) -> tuple[int, int]:
     """The numbers that the seat whose turn it is may name; the second below the first if none."""
-    # Asked three times a call. Plain comparisons cost a tenth of what `min` does.
-    most, limit = len(state.display), state.limits[seat]
-    if limit <= most:
-        most = limit - 1
     if state.options.bids == "strict":
-        buildable = feasible(state, seat)
-        if buildable < most:
-            most = buildable
-    return state.leading.number + 1, most
+        most = feasible(state, seat)  # never more than are shown, and nothing is taken back
+    else:
+        most = min(len(state.display), state.limits[seat] - 1)
+    return state.leading + 1, most
 
 
 def feasible(state: State, seat: Seat) -> int:
     """M of FT 7: the most cards of the display that this seat could build now.
 
-    It is asked for several times in a row, so a player keeps the last answer.
+    All seats are asked for it in turn, and some of them more than once: the table, which stays as
+    it is until somebody builds, keeps the answers.
     """
-    player, display, options = state.table.players[seat], state.display, state.options
-    inside = player.__dict__
+    table, display, options = state.table, state.display, state.options
+    inside = table.__dict__
     known = inside.get("feasible")
-    if known is None or known[1] is not display or known[2] is not options:
-        most = most_cards(player.towers, display, options)
-        known = inside["feasible"] = (most, display, options)
-    found: int = known[0]
+    if known is None or known[0] is not display or known[1] is not options:
+        most = [most_cards(player.towers, display, options) for player in table.players]
+        known = inside["feasible"] = (display, options, most)
+    found: int = known[2][seat]
     return found
 
 
@@ -156,7 +153,7 @@ def _bid(story: _Story, seat: Seat, command: Bid) -> Rejected | None:
 
 def _refused_bid(state: State, seat: Seat, number: int) -> Rejected:
     """Why a number is not in the range."""
-    highest, limit = state.leading.number, state.limits[seat]
+    highest, limit = state.leading, state.limits[seat]
     if not 0 <= number <= len(state.display):
         return rejected("bid_out_of_range", most=len(state.display))
     if number <= highest:
@@ -178,7 +175,7 @@ def _run_on(story: _Story) -> None:
     while story.state.phase == "auction":
         state = story.state
         called, size = len(state.calls), len(state.display)
-        if called == len(state.table.players) or state.leading.number == size:
+        if called == len(state.table.players) or state.leading == size:
             _close_auction(story)
         elif not (state.options.auto_pass and _call_if_forced(story)):
             return
@@ -199,15 +196,18 @@ def _call_if_forced(story: _Story) -> bool:
 
 def _close_auction(story: _Story) -> None:
     state = story.state
-    best = state.leading
-    if best.number == 0:
+    number = state.leading
+    if number == 0:
         story.tell(AuctionEmpty())
         _clean_up(story)
-    elif state.options.bids == "table" and best.number > feasible(state, best.seat):
+        return
+    before = state.calls.index(number)
+    seat = Seat((state.start + before) % len(state.table.players))
+    if state.options.bids == "table" and number > feasible(state, seat):
         # FT 7: the auction goes back to before that call.
-        story.tell(BidWithdrawn(best.seat, best.number, state.calls.index(best)))
+        story.tell(BidWithdrawn(seat, number, before))
     else:
-        story.tell(AuctionWon(best.seat, best.number))
+        story.tell(AuctionWon(seat, number))
 
 
 # --- building (FT 6) ---
@@ -241,7 +241,7 @@ def _build(story: _Story, seat: Seat, command: Build) -> Rejected | None:
 
 
 def _check_selection(state: State, command: Build) -> Rejected | None:
-    number, cards = state.leading.number, command.cards
+    number, cards = state.leading, command.cards
     if len(cards) != number:
         return rejected("wrong_number_of_cards", number=number)
     if len(set(cards)) < number:

@@ -50,16 +50,6 @@ _SEATS = tuple(map(Seat, range(5)))
 """To look the seat to the left up in: making one is a call, and a bid is little more than that."""
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a seat said in the auction: a number or `PASS`."""
-
-    seat: Seat
-    number: int
-
-
-_NO_CALL = Call(NO_SEAT, PASS)
-
-
 NOTHING_BY_KIND: tuple[tuple[()], ...] = ((),) * len(KINDS)
 
 
@@ -102,9 +92,11 @@ class State(msgspec.Struct, frozen=True, gc=False):
     phase: Literal["auction", "build", "over"] = "auction"
     turn: Seat = NO_SEAT
     display: tuple[Card, ...] = ()
-    calls: tuple[Call, ...] = ()
-    leading: Call = _NO_CALL
-    """The highest of them, which is the last number named (FT 5); at first nobody's pass."""
+    calls: tuple[int, ...] = ()
+    """What was said in the auction, a number or `PASS`: by `start` first, then by seat after seat
+    to its left."""
+    leading: int = PASS
+    """The highest of them, which is the last number named (FT 5)."""
     limits: tuple[int, ...] = ()
     """FT 7: what each seat's bids must stay below in this round."""
     scores: tuple[Score, ...] = ()
@@ -132,21 +124,19 @@ def _round_started(state: State, event: RoundStarted) -> State:
         display=event.display,
         pile=state.pile[shown:],
         calls=(),
-        leading=_NO_CALL,
+        leading=PASS,
         limits=(shown + 1,) * len(state.table.players),
     )
 
 
 def _bid_made(state: State, event: BidMade) -> State:
-    call = Call(event.seat, event.number)
     turn = _SEATS[(event.seat + 1) % len(state.table.players)]
-    return replace(state, calls=(*state.calls, call), leading=call, turn=turn)
+    return replace(state, calls=(*state.calls, event.number), leading=event.number, turn=turn)
 
 
 def _passed(state: State, event: Passed) -> State:
-    call = Call(event.seat, PASS)
     turn = _SEATS[(event.seat + 1) % len(state.table.players)]
-    return replace(state, calls=(*state.calls, call), turn=turn)
+    return replace(state, calls=(*state.calls, PASS), turn=turn)
 
 
 def _auction_won(state: State, event: AuctionWon) -> State:
@@ -159,7 +149,7 @@ def _auction_empty(state: State, event: AuctionEmpty) -> State:
 
 def _bid_withdrawn(state: State, event: BidWithdrawn) -> State:
     calls = state.calls[: event.calls_kept]
-    leading = next((call for call in reversed(calls) if call.number != PASS), _NO_CALL)
+    leading = max(calls, default=PASS)
     limits = list(state.limits)
     limits[event.seat] = event.number
     return replace(state, calls=calls, leading=leading, limits=tuple(limits), turn=event.seat)
@@ -168,7 +158,7 @@ def _bid_withdrawn(state: State, event: BidWithdrawn) -> State:
 def _cards_taken(state: State, event: CardsTaken) -> State:
     left = tuple([card for card in state.display if card not in event.cards])
     start = _SEATS[(event.seat + 1) % len(state.table.players)]
-    return replace(state, display=left, turn=NO_SEAT, start=start)
+    return replace(state, display=left, calls=(), leading=PASS, turn=NO_SEAT, start=start)
 
 
 def _card_demolished(state: State, event: CardDemolished) -> State:
@@ -201,7 +191,7 @@ def _display_cleared(state: State, event: DisplayCleared) -> State:
             values[kind] = tuple(sorted_in)
         discard = Discard(table.discard.cards + event.cards, tuple(values))
         table = Table(table.players, discard)
-    return replace(state, display=(), calls=(), leading=_NO_CALL, table=table)
+    return replace(state, display=(), calls=(), leading=PASS, table=table)
 
 
 def _pile_reshuffled(state: State, event: PileReshuffled) -> State:
@@ -220,7 +210,7 @@ def _with_player(state: State, seat: Seat, changed: Player) -> State:
     return replace(state, table=Table(tuple(players), state.table.discard))
 
 
-_FOLD: dict[type[Event], Callable[[State, Any], State]] = {
+FOLD: dict[type[Event], Callable[[State, Any], State]] = {
     GameStarted: _game_started,
     RoundStarted: _round_started,
     BidMade: _bid_made,
@@ -239,7 +229,7 @@ _FOLD: dict[type[Event], Callable[[State, Any], State]] = {
 
 def fold(state: State, event: Event) -> State:
     """The state after the event."""
-    return _FOLD[type(event)](state, event)
+    return FOLD[type(event)](state, event)
 
 
 def resample(state: State, entropy: bytes) -> State:

@@ -16,14 +16,21 @@ from towerhall_server.games.five_towers.scoring import Score, total
 from towerhall_server.games.five_towers.state import NO_SEAT, Discard, Player, State, Table
 
 _SEAT_KEYS = tuple(map(str, range(5)))
+_KEYS_FROM = {
+    seats: [_SEAT_KEYS[start:seats] + _SEAT_KEYS[:start] for start in range(seats)]
+    for seats in range(2, 6)
+}
+"""The keys of so many seats in the order of play, by the seat that begins."""
 
 
 def view(state: State, viewer: Viewer) -> dict[str, object]:
     """The whole table as a plain document. `calls` holds -1 for a pass."""
+    table = state.table
+    seats, discard = _table(table)
+    order = _KEYS_FROM[len(table.players)][state.start]
     calls = {}
-    for call in state.calls:
-        calls[_SEAT_KEYS[call.seat]] = call.number
-    seats, discard = _table(state.table)
+    for place, call in enumerate(state.calls):
+        calls[order[place]] = call
     document: dict[str, object] = {
         "options": _options(state.options),
         "round": state.round,
