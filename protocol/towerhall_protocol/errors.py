@@ -28,7 +28,7 @@ CLOSES: Mapping[str, Close] = {
     "restart": Close(1012, True, "this server restarts or makes room: any other serves the room"),
     "busy": Close(1013, True, "too many connections: wait before trying again"),
     "bad_message": Close(4400, False, "too many messages that made no sense"),
-    "unauthorized": Close(4401, False, "the token is missing, wrong or too old: get a new one"),
+    "unauthorized": Close(4401, False, "the token is wrong or too old: get a new one"),
     "forbidden": Close(4403, False, "this identity may not be here"),
     "room_gone": Close(4404, False, "there is no such room (or its key is wrong)"),
     "banned": Close(4405, False, "this identity is banned from the service"),
@@ -46,7 +46,7 @@ HINTS: Mapping[str, str] = {
     "malformed_message": "send one msgpack or JSON array as the specification lists them: {detail}",
     "message_too_large": "a message has at most {most} bytes",
     "nested_too_deep": "a message is nested too deep: {detail}",
-    "number_out_of_range": "whole numbers lie between -(2^53 - 1) and 2^53 - 1",
+    "number_out_of_range": "whole numbers lie between -(2^53 - 1) and 2^53 - 1: {detail}",
     "wrong_frame_type": "this subprotocol wants {wanted} messages",
     "unknown_message": "there is no message {name}; see the specification for the list",
     "hello_expected": "the first message is hello, and there is only one",
@@ -64,8 +64,11 @@ HINTS: Mapping[str, str] = {
     "store_unavailable": "the store does not answer; what was sent is kept, try again soon",
     "server_fault": "this is a fault of the server; it has been noted",
     # commands
-    "stale": "this answers a decision that has passed; look at the newest offers",
-    "too_many_unanswered": "wait for answers: at most {most} commands may be under way",
+    "stale": "this came too late: the decision has passed, or a later command was done; look at the"
+    " newest offers",
+    "origin_taken": "that origin is another person's; take 8 random bytes of your own",
+    "too_many_unanswered": "wait for answers: at most {most} commands may be under way; send {n}"
+    " again before any later one",
     "bad_command": "a command is a map with its name under `command`: {detail}",
     "unknown_command": "there is no command {name} here",
     "bad_number": "commands are numbered 1, 2, 3 ... for each origin",

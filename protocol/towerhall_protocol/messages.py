@@ -161,7 +161,8 @@ class ServerAccepted(msgspec.Struct, frozen=True, array_like=True, tag="accepted
 
 
 class ServerHistory(msgspec.Struct, frozen=True, array_like=True, tag="history"):
-    """A page of old frames: each is a frame message. `last` is the last seq that was asked for."""
+    """A page of old frames: each is a frame message. `last` is the last seq that there was to
+    give; if the page ends before it, there is more to ask for."""
 
     frames: tuple[ServerFrame, ...]
     last: int

@@ -2,17 +2,18 @@
 
 A reader looks up the one shape that the name of a message calls for, which is many times faster
 than trying them all. Items and keys that the shape does not have are ignored, so that old and new
-understand each other (P-5). Bytes and text are the matter of `codec`.
+understand each other (P-5). Bytes and text are the matter of `codec`, but for the one message that
+a server gets all the time: a command has a short way in, `plain_command`.
 """
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 
 import msgspec
 
-from towerhall_protocol.codec import CodecError
+from towerhall_protocol.codec import FROM_CLIENT, MAX_INTEGER, CodecError, encode
 from towerhall_protocol.lobby import LobbyClientMessage, LobbyServerMessage
-from towerhall_protocol.messages import ClientMessage, ServerMessage
+from towerhall_protocol.messages import ClientCommand, ClientMessage, ServerMessage
 
 MAX_DETAIL = 120
 """Characters of what a stranger sent, or of what was wrong with it, that an answer repeats."""
@@ -58,6 +59,37 @@ def read_lobby_server(document: object) -> LobbyServerMessage | None:
         return None
     message: LobbyServerMessage = _converted(document, shape)
     return message
+
+
+_Integer: TypeAlias = Annotated[int, msgspec.Meta(ge=-MAX_INTEGER, le=MAX_INTEGER)]
+_Texts: TypeAlias = Annotated[list[str], msgspec.Meta(max_length=FROM_CLIENT.array_items)]
+_Body: TypeAlias = Annotated[
+    dict[str, _Integer | str | bool | _Texts | None],
+    msgspec.Meta(max_length=FROM_CLIENT.map_items),
+]
+
+
+class _PlainCommand(ClientCommand, frozen=True, tag="command", forbid_unknown_fields=True):
+    n: _Integer
+    body: _Body
+
+
+_decode_plain_command = msgspec.msgpack.Decoder(_PlainCommand).decode
+
+
+def plain_command(data: bytes) -> ClientCommand | None:
+    """The command that these bytes are, if they are one, and as plain as nearly all of them.
+
+    It costs a quarter of `read_client(decode(data))`, which would find the same. `None` says that
+    this has to be asked, for whatever reason. The data must not be longer than a text may be.
+    """
+    try:
+        command = _decode_plain_command(data)
+    except (msgspec.DecodeError, UnicodeError):
+        return None
+    # Only what would be written the same way: a key that comes twice would pass unseen.
+    plain = encode(("command", command.n, command.tag, command.body))
+    return command if plain == data else None
 
 
 def _known(document: object, shapes: Mapping[str, type[Any]]) -> type[Any]:

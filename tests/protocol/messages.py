@@ -4,13 +4,14 @@ from towerhall_protocol import lobby
 from towerhall_protocol import messages as m
 from towerhall_protocol.offers import Choice, Offer, Range
 
+PERSON = "cGVyc29uMDE"
 CURSOR = m.Cursor("AAAAAAAAAAAAAAAAAAAAAA.all.1.1", 41, "k3J9x_Pq0aE")
 VIEW = {
     "room": {"code": "QJXKZB", "status": "playing", "seats": {"0": {"name": "Ada"}}},
     "game": {"round": 3, "calls": {"0": 2}},
 }
 FRAME = m.ServerFrame(
-    42, "Zz0_-aaaaaa", (0, "b3JpZ2luMQ", 7), (("bid_made", 0, 3, False),), {"game": {"turn": 1}}
+    42, "Zz0_-aaaaaa", (0, "b3JpZ2luMTE", 7), (("bid_made", 0, 3, False),), {"game": {"turn": 1}}
 )
 OFFERS = (
     Offer("bid", {"number": Range(3, 5)}),
@@ -19,10 +20,10 @@ OFFERS = (
 )
 
 FROM_CLIENT: tuple[tuple[str, m.ClientMessage], ...] = (
-    ("the first hello", m.ClientHello(m.Greeting("token", 1, "b3JpZ2luMQ"))),
+    ("the first hello", m.ClientHello(m.Greeting("token", 1, "b3JpZ2luMTE"))),
     (
         "hello again, to a private room",
-        m.ClientHello(m.Greeting("token", 1, "b3JpZ2luMQ", CURSOR, "key")),
+        m.ClientHello(m.Greeting("token", 1, "b3JpZ2luMTE", CURSOR, "key")),
     ),
     ("a game's command", m.ClientCommand(7, "k3J9x_Pq0aE", {"command": "bid", "number": 3})),
     ("a command to the room", m.ClientCommand(1, "", {"command": "sit", "seat": 2})),
@@ -37,13 +38,13 @@ FROM_SERVER: tuple[tuple[str, m.ServerMessage], ...] = (
         "welcome with the whole view",
         m.ServerWelcome(
             m.Arrival(
-                "p_1", "Ada", 1, (1_700_000_000_000, 5_000), CURSOR, VIEW, 0, 2, (0, 2), 3, True
+                PERSON, "Ada", 1, (1_700_000_000_000, 5_000), CURSOR, VIEW, 0, 2, (0, 2), 3, True
             )
         ),
     ),
     (
         "welcome back: frames follow",
-        m.ServerWelcome(m.Arrival("p_1", "Ada", 1, (1_700_000_000_000, 5_000), CURSOR)),
+        m.ServerWelcome(m.Arrival(PERSON, "Ada", 1, (1_700_000_000_000, 5_000), CURSOR)),
     ),
     ("frame caused by a command", FRAME),
     (
@@ -55,7 +56,7 @@ FROM_SERVER: tuple[tuple[str, m.ServerMessage], ...] = (
         m.ServerFrame(44, "nnnnnnnnnnn", (), (), {"game": None, "room": {"status": "over"}}),
     ),
     ("offers", m.ServerOffers(42, "Zz0_-aaaaaa", OFFERS)),
-    ("rejected", m.ServerRejected(7, "bid_too_low", "FT 5b", {"least": 4}, "bid 4 or more")),
+    ("rejected", m.ServerRejected(7, "bid_too_low", "5", {"highest": 3}, "name more")),
     ("duplicate", m.ServerDuplicate(7, 42)),
     ("accepted dry run", m.ServerAccepted(8, {"score": 12})),
     ("history", m.ServerHistory((FRAME,), 42)),
@@ -93,7 +94,7 @@ TO_LOBBY: tuple[tuple[str, lobby.LobbyClientMessage], ...] = (
 FROM_LOBBY: tuple[tuple[str, lobby.LobbyServerMessage], ...] = (
     (
         "welcome",
-        lobby.LobbyWelcome(lobby.LobbyArrival("p_1", "Ada", 1, (1_700_000_000_000, 0), LIST)),
+        lobby.LobbyWelcome(lobby.LobbyArrival(PERSON, "Ada", 1, (1_700_000_000_000, 0), LIST)),
     ),
     (
         "patch",

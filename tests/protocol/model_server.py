@@ -15,7 +15,7 @@ from towerhall_protocol.merge_patch import diff
 from towerhall_protocol.wire import read_client, read_server
 
 BASE = "uid.all.1.1"
-ORIGIN = "b3JpZ2luMQ"
+ORIGIN = "b3JpZ2luMTE"
 
 
 def pack(message: object, subprotocol: str) -> bytes:

@@ -19,7 +19,7 @@ from towerhall_protocol.commands import base64url, from_base64url
 from towerhall_protocol.replay import Replay
 from towerhall_protocol.wire import read_server
 
-ORIGIN = "b3JpZ2luMQ"
+ORIGIN = "b3JpZ2luMTE"
 NONCES = [bytes([number]) * 32 for number in (1, 2)]
 BASE = "AAECAwQFBgcICQoLDA0ODw.all.1.1"
 UID = base64url(bytes(range(16)))
@@ -39,7 +39,7 @@ def command(name: str, *, dry: bool = False, **parameters: object) -> Step:
 
 
 def welcome(seq: int, view: object = None, *, watching: bool = False, **more: object) -> Step:
-    greeting: dict[str, object] = {"you": "p_1", "name": "Ada", "level": 1, "now": [9, 5]}
+    greeting: dict[str, object] = {"you": "cGVyc29uMDE", "name": "Ada", "level": 1, "now": [9, 5]}
     greeting |= {"cursor": [BASE, seq, f"mark{seq}"], **more}
     if not watching:
         greeting["seat"] = 0
@@ -165,7 +165,7 @@ CASES: list[tuple[str, list[Step]]] = [
             command("bid", number=3, dry=True),
             receive("accepted", 1, {"score": 7}),
             command("bid", number=9),
-            receive("rejected", 2, "bid_too_high", "FT 5b", {"most": 5}, "bid at most 5"),
+            receive("rejected", 2, "bid_out_of_range", "5", {"most": 5}, "name 0 to 5"),
             BID,
             HELLO,
             welcome(4),

@@ -13,7 +13,7 @@ from towerhall_protocol.level import LEVEL
 from towerhall_protocol.offers import Offer
 from towerhall_protocol.replay import MOST_UNANSWERED, Replay, UnansweredError
 
-ORIGIN = "b3JpZ2luMQ"
+ORIGIN = "b3JpZ2luMTE"
 UID = bytes(range(16))
 CURSOR = m.Cursor("base", 4, "mark4")
 OFFER = Offer("pass")
@@ -33,7 +33,7 @@ def room(status: str = "waiting", nonce: str = "", **more: object) -> dict[str, 
 
 def arrival(**changes: object) -> m.ServerWelcome:
     fields: dict[str, object] = {"view": room(), "seat": 0, "cursor": CURSOR, **changes}
-    return m.ServerWelcome(m.Arrival("p_1", "Ada", LEVEL, (9, 5), **fields))  # type: ignore[arg-type]
+    return m.ServerWelcome(m.Arrival("cGVyc29uMDE", "Ada", LEVEL, (9, 5), **fields))  # type: ignore[arg-type]
 
 
 def frame(seq: int, cause: tuple[object, ...] = (), **patch: object) -> m.ServerFrame:
@@ -75,7 +75,7 @@ def test_a_welcome_with_a_view_replaces_everything() -> None:
     happenings = replay.receive(arrival(lost=2, online=(0, 1), watchers=3, paused=True))
     assert happenings == (h.Synced(4, True, 2),)
     assert (replay.view, replay.cursor, replay.seq, replay.seat) == (room(), CURSOR, 4, 0)
-    assert (replay.you, replay.name, replay.now) == ("p_1", "Ada", (9, 5))
+    assert (replay.you, replay.name, replay.now) == ("cGVyc29uMDE", "Ada", (9, 5))
     assert (replay.online, replay.watchers, replay.paused) == ((0, 1), 3, True)
     assert replay.hello("token").greeting.cursor == CURSOR
 
