@@ -40,6 +40,7 @@ from towerhall_server.gateway.page import page_routes
 from towerhall_server.gateway.quotas import Quotas
 from towerhall_server.gateway.socket import RoomSocket
 from towerhall_server.gateway.tokens import Tokens
+from towerhall_server.lasting import lasting
 from towerhall_server.lobby.board import Board
 from towerhall_server.lobby.quickplay import Quickplay
 from towerhall_server.lobby.store import LobbyStore
@@ -146,15 +147,15 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         # An address with a slash too many is an unknown one, and is told so with its code.
         app.router.redirect_slashes = False
         tasks = (
-            asyncio.create_task(directory.beat(), name="beat"),
-            asyncio.create_task(
-                directory.listen(lambda: board.tapped(listen(store_url, name))), name="listen"
+            lasting("beat", directory.beat),
+            lasting(
+                "listen", lambda: directory.listen(lambda: board.tapped(listen(store_url, name)))
             ),
-            asyncio.create_task(board.run(), name="board"),
-            asyncio.create_task(quickplay.coming.run(), name="coming"),
-            asyncio.create_task(watch_lag(node.meters.lag_seconds), name="lag"),
-            asyncio.create_task(hall.bans.follow(operator_store), name="bans"),
-            asyncio.create_task(deliveries.run(node), name="webhooks"),
+            lasting("board", board.run),
+            lasting("coming", quickplay.coming.run),
+            lasting("lag", lambda: watch_lag(node.meters.lag_seconds)),
+            lasting("bans", lambda: hall.bans.follow(operator_store)),
+            lasting("webhooks", lambda: deliveries.run(node)),
         )
         try:
             # Around everything, or answers to faults would not be counted.

@@ -148,9 +148,9 @@ class Tap:
     def _send(self, message: Prepared) -> None:
         if not self.alive:
             return
-        told = read_server(decode(message.binary()[-message.size :], FROM_SERVER))
+        told = read_server(decode(message.binary[-message.size :], FROM_SERVER))
         assert told is not None
-        self.got.append((told, message.binary(), message.text()))
+        self.got.append((told, message.binary, message.text()))
         match told:
             case ServerWelcome(arrival):
                 self.cursor = arrival.cursor
@@ -294,7 +294,7 @@ class Stage:
         replica, room = self.actor.follower.replica, self.room
         secret = rng.randbytes(SECRET_BYTES)
         game = None if room.game is None else room.rules.resample(room.game, rng.randbytes(32))
-        replica._room = msgspec.structs.replace(room, secret=secret, game=game)
+        replica.room = msgspec.structs.replace(room, secret=secret, game=game)
         replica._secret = self.log.kept = secret
 
 

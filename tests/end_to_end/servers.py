@@ -68,16 +68,20 @@ class ServerProcess:
         self._process.terminate()
         return self._process.wait(30)
 
-    def engine_pid(self) -> int:
-        """The process of its embedded store."""
-        found = subprocess.run(
+    def children(self) -> list[int]:
+        """The processes that it has started and that are listed at this moment."""
+        listed = subprocess.run(
             ["ps", "-o", "pid=", "--ppid", str(self.pid)],
             capture_output=True,
             text=True,
-            check=True,
+            check=False,  # `ps` fails where it has nothing to list
         )
-        (pid,) = found.stdout.split()
-        return int(pid)
+        return [int(pid) for pid in listed.stdout.split()]
+
+    def engine_pid(self) -> int:
+        """The process of its embedded store."""
+        (pid,) = self.children()
+        return pid
 
 
 @contextmanager

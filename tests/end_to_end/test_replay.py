@@ -146,7 +146,7 @@ async def visitor(
     offered = [Subprotocol(subprotocol)]
     async with connect_socket(url, subprotocols=offered, compression=None, proxy=None) as socket:
         coming = Visitor(socket, subprotocol)
-        greeting = m.Greeting(guest.token, LEVEL, "b3JpZ2luMQA", cursor)
+        greeting = m.Greeting(guest.token, LEVEL, "b3JpZ2luMTE", cursor)
         await coming.send(m.ClientHello(greeting))
         yield coming
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.gateway.socket_frames import payloads_in
 from towerhall_protocol.messages import Cursor, ServerChat, ServerReset
+from towerhall_server.gateway.ending import HIGH_WATER, LOW_WATER
 from towerhall_server.gateway.outbox import LAG_SECONDS, LIMIT_BYTES, RELAPSE_SECONDS, Outbox
-from towerhall_server.gateway.socket import HIGH_WATER, LOW_WATER
 from towerhall_server.room.prepared import Prepared
 
 KIB = 1024

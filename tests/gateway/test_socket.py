@@ -14,16 +14,18 @@ from websockets.http11 import Request
 from tests.gateway.socket_frames import masked
 from tests.gateway.socket_server import Recorder, on_each_loop, serving, until
 from towerhall_protocol.messages import ServerChat
+from towerhall_server.gateway import ending
 from towerhall_server.gateway import socket as socket_module
-from towerhall_server.gateway.socket import HIGH_WATER, LOW_WATER, SEND_BUFFER, socket_of
+from towerhall_server.gateway.ending import HIGH_WATER, LOW_WATER
+from towerhall_server.gateway.socket import SEND_BUFFER, socket_of
 from towerhall_server.room.prepared import Prepared
 
-FRAME = Prepared(ServerChat("", "", 0, "x" * 1000, 0)).binary()
+FRAME = Prepared(ServerChat("", "", 0, "x" * 1000, 0)).binary
 
 
 @pytest.fixture(autouse=True)
 def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket_module, "CLOSE_SECONDS", 0.2)
+    monkeypatch.setattr(ending, "CLOSE_SECONDS", 0.2)
 
 
 @on_each_loop
@@ -124,7 +126,7 @@ async def test_prepared_frames_of_all_sizes_arrive_whole() -> None:
         recorder = await served.recorder()
         for number, size in enumerate(sizes):
             prepared = Prepared(ServerChat(str(number), "", 0, "x" * size, 0))
-            recorder.socket.write_frame(prepared.text() if number % 2 else prepared.binary())
+            recorder.socket.write_frame(prepared.text() if number % 2 else prepared.binary)
         for number, size in enumerate(sizes):
             message = await client.recv()
             assert isinstance(message, str) == bool(number % 2)

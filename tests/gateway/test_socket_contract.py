@@ -1,7 +1,7 @@
 """What `RoomSocket` relies on inside uvicorn and websockets, neither of which promises it.
 
 When this fails after an update: read the new `websockets_sansio_impl.py` of uvicorn beside
-`gateway/socket.py`, override by override; mend what moved; run `test_socket` and
+`gateway/socket.py` and `ending.py`, override by override; mend what moved; run `test_socket` and
 `test_socket_hostile` on the new version; then extend `TESTED`.
 """
 
@@ -23,6 +23,7 @@ from websockets.server import ServerProtocol
 
 from tests.gateway.socket_frames import masked
 from tests.gateway.socket_lone import CONFIG, Lone
+from towerhall_server.gateway.ending import EndingSocket
 from towerhall_server.gateway.socket import RoomSocket
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -34,6 +35,7 @@ OVERRIDDEN = {
     "connection_made": "(self, transport)",
     "data_received": "(self, data)",
     "eof_received": "(self)",
+    "handle_close": "(self, event)",
     "handle_cont": "(self, event)",
     "handle_ping": "(self)",
     "handle_pong": "(self, event)",
@@ -68,6 +70,10 @@ def own_names(kind: type) -> set[str]:
     return {name for name, value in vars(kind).items() if inspect.isfunction(value)}
 
 
+def our_names() -> set[str]:
+    return own_names(RoomSocket) | own_names(EndingSocket)
+
+
 def plain(function: Callable[..., object]) -> str:
     """A signature without its types."""
     signature = inspect.signature(function)
@@ -82,25 +88,24 @@ def test_the_base_class_has_what_is_overridden_or_called(name: str) -> None:
 
 
 def test_every_override_is_listed_here() -> None:
-    assert own_names(RoomSocket) & own_names(WebSocketsSansIOProtocol) == set(OVERRIDDEN)
+    assert our_names() & own_names(WebSocketsSansIOProtocol) == set(OVERRIDDEN)
 
 
 def test_no_name_of_ours_hides_one_of_theirs() -> None:
     with Lone() as lone:
-        ours = own_names(RoomSocket) - set(OVERRIDDEN)
+        ours = our_names() - set(OVERRIDDEN)
         theirs = WebSocketsSansIOProtocol(CONFIG, ServerState(), {}, lone.loop)
         assert ours & set(dir(theirs)) == set()
         new = set(vars(lone.socket)) - set(vars(theirs))
         expected = {
             "ended",
-            "full",
-            "_aligned",
-            "_listener",
             "_controls",
             "_late_bytes",
             "_ended_as",
         }
         assert new == expected
+        slots = {*EndingSocket.__slots__, *RoomSocket.__slots__}
+        assert slots & set(vars(theirs)) == set()
 
 
 def test_the_base_class_keeps_the_state_that_is_read_and_set() -> None:
@@ -150,7 +155,7 @@ def test_nobody_else_reads_what_is_let_go_after_the_handshake() -> None:
 
 def test_nothing_is_closed_in_a_place_that_no_override_follows() -> None:
     # Whoever closes without a limit of time is either overridden or runs inside an override.
-    inside = {"handle_connect", "handle_close", "send"}
+    inside = {"handle_connect", "send"}
     places = {place for place in callers("close") if place not in OVERRIDDEN}
     assert places == inside
     assert callers("handle_close") | callers("handle_connect") == {"handle_events"}

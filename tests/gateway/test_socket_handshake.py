@@ -10,13 +10,13 @@ from websockets.frames import Close, Opcode
 
 from tests.gateway.socket_frames import masked
 from tests.gateway.socket_server import Recorder, on_each_loop, serving, until
-from towerhall_server.gateway import socket as socket_module
+from towerhall_server.gateway import ending
 from towerhall_server.gateway.socket import socket_of
 
 
 @pytest.fixture(autouse=True)
 def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket_module, "CLOSE_SECONDS", 0.2)
+    monkeypatch.setattr(ending, "CLOSE_SECONDS", 0.2)
 
 
 async def refuse(websocket: WebSocket) -> None:

@@ -21,26 +21,26 @@ from tests.gateway.socket_server import (
     until,
 )
 from towerhall_protocol.messages import ServerChat
+from towerhall_server.gateway import ending
 from towerhall_server.gateway import socket as socket_module
+from towerhall_server.gateway.ending import HIGH_WATER, LOW_WATER
 from towerhall_server.gateway.socket import (
     CONTROLS_AT_ONCE,
-    HIGH_WATER,
     LATE_BYTES,
-    LOW_WATER,
     MAX_EARLY_MESSAGES,
     MAX_FRAGMENTS,
     RoomSocket,
 )
 from towerhall_server.room.prepared import Prepared
 
-FRAME = Prepared(ServerChat("", "", 0, "x" * 1000, 0)).binary()
+FRAME = Prepared(ServerChat("", "", 0, "x" * 1000, 0)).binary
 KERNEL_BYTES = 8 << 20
 """More than the kernel takes in on both sides of a loopback connection."""
 
 
 @pytest.fixture(autouse=True)
 def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket_module, "CLOSE_SECONDS", 0.2)
+    monkeypatch.setattr(ending, "CLOSE_SECONDS", 0.2)
 
 
 class Most:
@@ -117,6 +117,24 @@ async def test_pings_of_a_peer_that_does_not_read_get_no_answer() -> None:
         assert recorder.socket.backlog() <= before
 
 
+@pytest.mark.parametrize("ended", ["by a close", "by its side of the wire"])
+@on_each_loop
+async def test_a_peer_that_has_ended_is_sent_only_what_waited_for_it(ended: str) -> None:
+    async with serving() as served, await served.peer(small=True) as peer:
+        recorder = await served.recorder()
+        stuff(recorder)
+        room_socket = recorder.socket
+        assert room_socket.backlog() > LOW_WATER
+        if ended == "by a close":
+            await peer.send(masked(Opcode.CLOSE, Close(1000, "").serialize()))
+        else:
+            peer.sock.shutdown(socket.SHUT_WR)
+        await until(room_socket.transport.is_closing)
+        left = room_socket.backlog()
+        room_socket.write_frame(FRAME)
+        assert 0 < left == room_socket.backlog()
+
+
 @pytest.mark.parametrize("fragments", [MAX_FRAGMENTS, MAX_FRAGMENTS + 1])
 @on_each_loop
 async def test_the_fragments_of_a_message_are_counted(fragments: int) -> None:
@@ -162,7 +180,7 @@ async def test_text_that_is_not_utf8_is_closed_without_a_traceback(
 async def test_many_messages_at_once_before_anybody_listens_are_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(socket_module, "CLOSE_SECONDS", 60)
+    monkeypatch.setattr(ending, "CLOSE_SECONDS", 60)
     sockets: list[RoomSocket] = []
 
     async def deaf(websocket: WebSocket) -> None:
@@ -224,7 +242,7 @@ async def test_a_peer_that_reads_but_does_not_answer_pings_is_told_so() -> None:
 async def test_an_end_behind_a_large_backlog_cuts_off_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(socket_module, "CLOSE_SECONDS", 60)
+    monkeypatch.setattr(ending, "CLOSE_SECONDS", 60)
     async with serving() as served, await served.peer(small=True):
         recorder = await served.recorder()
         stuff(recorder)

@@ -265,7 +265,7 @@ class FakeViewer(Client):
 
 def payload(message: Prepared) -> bytes:
     """What is inside the WebSocket frame."""
-    return message.binary()[-message.size :]
+    return message.binary[-message.size :]
 
 
 class WatchedLog(EventLog):

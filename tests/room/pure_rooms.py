@@ -278,7 +278,7 @@ def frames_of(pure: PureRoom, name: str) -> list[bytes]:
     for old, new, entry in zip(views, views[1:], pure.entries, strict=False):
         commit = changes.follow(entry).commit
         message = frame(pure.room.rules, commit, entry.seq, mark(entry.chain), old, new)
-        made.append(Prepared(message).binary())
+        made.append(Prepared(message).binary)
     return made
 
 
@@ -319,7 +319,7 @@ def _body(pure: PureRoom, person: Person, what: str, pick: int) -> dict[str, Any
             return {"command": what, "wanted": pick % 4 > 0}
         case "move" | "stale" if seat is not None and seat in pure.room.to_act():
             return pure.offered(seat, pick)
-    return {"command": what, "number": pick}
+    return {"command": what, "number": pick} if pick % 8 == 0 else {"command": what}
 
 
 def _tell(pure: PureRoom, person: Person, what: str, pick: int) -> None:
@@ -465,6 +465,6 @@ def read(prepared: Prepared) -> ServerMessage:
     """What was sent. Of kept frames there are only the bytes."""
     if prepared.message is not None:
         return cast(ServerMessage, prepared.message)
-    message = read_server(decode(prepared.binary()[-prepared.size :], FROM_SERVER))
+    message = read_server(decode(prepared.binary[-prepared.size :], FROM_SERVER))
     assert message is not None
     return message

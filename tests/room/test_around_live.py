@@ -6,9 +6,9 @@ import pytest
 from redis.asyncio import Redis
 
 from tests.eventlog.processes import eventually
+from tests.room.judging import rightful
 from tests.room.live_rooms import (
     DUEL,
-    GAMES,
     FakeViewer,
     LiveNode,
     begin,
@@ -24,8 +24,6 @@ from towerhall_server.room.codes import is_code
 from towerhall_server.room.core import Plan
 from towerhall_server.room.events import HostPassed, RematchMade, Settings
 from towerhall_server.room.gate import key_hash, may_enter
-from towerhall_server.room.record import make_record
-from towerhall_server.room.verify import verify
 
 AWAY_SECONDS = 0.6
 LONG_SECONDS = 60.0
@@ -47,12 +45,6 @@ async def look_around(*nodes: LiveNode, seconds: float = 0.0) -> None:
         if asyncio.get_running_loop().time() >= until:
             return
         await asyncio.sleep(0.05)
-
-
-async def rightful(url: str, viewer: FakeViewer) -> bool:
-    """Whether the rules lead through the whole log of a room that is over."""
-    entries = await whole_log(url, viewer.code)
-    return verify(make_record(GAMES, viewer.room.follower.room.secret, entries), GAMES) == ()
 
 
 async def passed(url: str, code: str) -> list[int]:
@@ -221,7 +213,7 @@ async def test_a_stand_in_plays_the_game_to_its_end(
     await bob.do("leave")
     await ann.do("leave")
     await ann.until(lambda: ann.status == "over")
-    assert await rightful(url, ann)
+    assert await rightful(url, ann.room)
 
 
 async def test_a_bot_is_called_for_whoever_is_connected_nowhere(
@@ -254,7 +246,7 @@ async def test_the_game_ends_when_people_on_two_nodes_agree(
     for client in (ann, bob):
         assert client.view["room"]["closed"] == "agreed"
         assert client.view["room"]["secret"]
-    assert await rightful(url, ann)
+    assert await rightful(url, ann.room)
 
 
 async def test_whoever_resigned_is_last(url: str, one: LiveNode, other: LiveNode) -> None:
@@ -265,7 +257,7 @@ async def test_whoever_resigned_is_last(url: str, one: LiveNode, other: LiveNode
     await ann.do("leave")
     await ann.until(lambda: ann.status == "over")
     assert ann.view["room"]["result"]["places"] == [1, 2]
-    assert await rightful(url, ann)
+    assert await rightful(url, ann.room)
 
 
 # After
@@ -297,7 +289,7 @@ async def test_a_rematch_is_for_the_same_people_one_seat_further_on(
     await again[1].do("start")
     cyd = await other.enter(ann.code, "cyd")
     assert await cyd.refused("rematch") == "not_seated"
-    assert await rightful(url, ann)
+    assert await rightful(url, ann.room)
 
 
 async def test_of_two_rematches_at_once_one_counts_and_the_other_is_told_where(
@@ -340,7 +332,7 @@ async def test_whoever_has_not_heard_of_the_end_gets_a_room_all_the_same(
     assert ann.status == "playing"
     await ann.do("rematch")
     assert is_code(ann.view["room"]["rematch"])
-    assert await rightful(url, ann)
+    assert await rightful(url, ann.room)
 
 
 async def test_the_rematch_of_a_private_room_has_the_same_key(one: LiveNode) -> None:

@@ -93,7 +93,6 @@ def test_whoever_was_kicked_as_a_host_of_old_cannot_sit_either() -> None:
         ({"seat": 0}, "own_seat"),
         ({"seat": 1}, "seat_empty"),
         ({"seat": 2}, "seat_empty"),
-        ({}, "seat_empty"),
         ({"seat": 3}, "no_such_seat"),
         ({"seat": "0"}, "bad_command"),
         ({"seat": True}, "bad_command"),
@@ -144,7 +143,6 @@ def test_what_is_not_named_stays_as_it_is() -> None:
         {"turn_seconds": 3599},
         {"turn_seconds": 14 * 86_400 + 1},
         {"turn_seconds": -1},
-        {"turn_seconds": None},
         {"bot_delay_ms": 10_001},
         {"bot_delay_ms": -1},
     ],
@@ -204,12 +202,37 @@ def test_a_reserved_seat_is_for_whom_it_is_reserved() -> None:
     assert BEN.id not in repr(view(pure.room, SHARED))
 
 
-def test_whom_a_seat_is_reserved_for_may_take_an_open_one() -> None:
-    pure = PureRoom(seats=2, reserved=(BEN.id, ""))
+def test_whoever_takes_another_seat_gives_the_reserved_one_up_for_so_long() -> None:
+    pure = PureRoom(seats=3, reserved=(BEN.id, "", ""))
     pure.say(BEN, "sit", seat=1)
-    assert pure.refused(CYD, "sit") == "seat_reserved"
+    assert shown(pure)["reserved"] == []
+    pure.say(BEN, "stand")
+    assert shown(pure)["reserved"] == [0]
+    assert pure.refused(CYD, "sit", seat=0) == "seat_reserved"
+    pure.say(BEN, "sit", seat=2)
+    pure.say(CYD, "sit", seat=0)
+    pure.say(BEN, "stand")
+    assert shown(pure)["reserved"] == []
+    pure.say(BEN, "sit")
+    assert pure.room.table.seat_of(BEN.id) == 1
+
+
+def test_a_seat_is_not_reserved_for_whoever_was_kicked() -> None:
+    pure = PureRoom(seats=2, reserved=(BEN.id, ""))
+    pure.say(BEN, "sit")
+    assert shown(pure)["reserved"] == [0]
+    pure.say(HOST, "kick", seat=0)
+    assert shown(pure)["reserved"] == []
+    pure.say(CYD, "sit", seat=0)
+    assert pure.room.table.seat_of(CYD.id) == 0
+
+
+def test_a_bot_may_be_seated_where_somebody_is_awaited() -> None:
+    pure = PureRoom(seats=2, reserved=(BEN.id, ""))
+    pure.say(CYD, "sit")
     pure.say(HOST, "add_bot")
     assert held(pure, 0).is_bot
+    assert shown(pure)["reserved"] == []
 
 
 def test_a_bot_is_seated_where_nobody_is_awaited_unless_the_host_says_so() -> None:
@@ -470,6 +493,17 @@ def test_there_is_one_rematch_and_whoever_asks_again_is_told_where() -> None:
     answer = pure.ask(BEN, {"command": "rematch"})
     assert answer == Rejected("rematch_made", "P-59", {"room": REMATCH})
     assert pure.refused(DORA, "rematch") == "not_seated"
+
+
+def test_one_in_which_nobody_can_play_any_more_gives_way_to_another() -> None:
+    pure = playing(ADA, BEN).play_on()
+    pure.say(ADA, "rematch")
+    pure.known = Known(rematch="SECOND", spent=REMATCH)
+    pure.say(BEN, "rematch")
+    assert shown(pure)["rematch"] == "SECOND"
+    # Somebody else has found out the same, and comes later.
+    answer = pure.ask(ADA, {"command": "rematch"})
+    assert answer == Rejected("rematch_made", "P-59", {"room": "SECOND"})
 
 
 def test_a_room_that_was_closed_can_be_played_again_too() -> None:

@@ -77,7 +77,7 @@ async def test_frames_are_those_of_the_class(name: str) -> None:
     stage.follow()
     for looker in lookers:
         each = view_class(pure.room.rules, looker.seat)
-        frames = [sent.binary() for sent in looker.sent if isinstance(read(sent), ServerFrame)]
+        frames = [sent.binary for sent in looker.sent if isinstance(read(sent), ServerFrame)]
         assert frames == frames_of(pure, each)[-12:]
 
 
@@ -95,7 +95,7 @@ async def test_one_encoding_serves_all_of_a_class() -> None:
     assert len({id(prepared) for prepared in frames}) == 3
     missed = stage.replica.missed("watch", pure.seq - 1)
     assert missed is not None
-    assert missed[0].binary() is frames[2].binary()
+    assert missed[0].binary is frames[2].binary
 
 
 async def test_one_encoding_serves_all_where_all_see_the_same() -> None:
@@ -419,7 +419,7 @@ async def test_no_frames_of_the_lost_past_are_given_to_those_who_come_back() -> 
     stage.follow()
     frames = stage.replica.missed("all", short.seq - 1)
     assert frames is not None
-    assert [frame.binary() for frame in frames] == frames_of(short, "all")[-1:]
+    assert [frame.binary for frame in frames] == frames_of(short, "all")[-1:]
 
 
 # other nodes

@@ -188,3 +188,11 @@ def test_a_room_that_closes_reveals_the_secret(stage: str) -> None:
     assert step.after.table.status == "over"
     assert step.after.table.revealed == SECRET
     assert step.after.to_act() == ()
+
+
+@both_games
+def test_what_is_printed_of_a_room_does_not_hold_the_secret(rules: AnyGame) -> None:
+    room = PureRoom(rules).seat_people(ADA, BEN, sealed=False).deal().room
+    assert repr(room) == f"<room {room.table.code}, playing>"
+    for hidden in (SECRET, seed_by_hand(1, (NO_NONCE, NO_NONCE))):
+        assert repr(hidden) not in repr((room, {"before": room}))

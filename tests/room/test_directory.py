@@ -11,6 +11,7 @@ from random import Random
 from time import monotonic
 from typing import Any
 
+import msgpack
 import msgspec
 import pytest
 from redis.asyncio import Redis
@@ -27,10 +28,10 @@ from tests.room.live_rooms import (
     sit_down,
     whole_log,
 )
-from towerhall_protocol.messages import ServerGo
-from towerhall_server.eventlog.batch import StoreError
+from towerhall_protocol.messages import ServerChat, ServerGo
 from towerhall_server.eventlog.entry import START, link
-from towerhall_server.eventlog.keys import room_keys
+from towerhall_server.eventlog.errors import StoreError
+from towerhall_server.eventlog.keys import CHAT, room_keys
 from towerhall_server.room import directory as directory_module
 from towerhall_server.room.attempt import BACKSTOP_MS
 from towerhall_server.room.chat import say
@@ -432,3 +433,31 @@ async def test_who_drains_asks_everybody_to_go_and_sends_away_who_stays(one: Liv
     await draining
     assert (ann.closed, bob.closed) == (None, "restart")
     assert len(one.directory) == 0
+
+
+async def test_what_is_left_of_a_room_whose_log_has_gone_goes_too(url: str, redis: Redis) -> None:
+    async with live_node(url) as node:
+        code = (await node.found()).code
+    await redis.delete(room_keys(code).log)
+    assert await keys_of(redis, code) >= {"secret", "due", "lobby"}
+    async with live_node(url) as node:
+        await hurry(redis, code, EMPTY_MS + BACKSTOP_MS)
+        await node.directory.beat_once()
+
+        async def is_tidy() -> bool:
+            return await keys_of(redis, code) == set()
+
+        await eventually(is_tidy)
+
+
+async def test_a_message_that_cannot_be_read_is_passed_over(
+    url: str, redis: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with live_node(url) as node:
+        ann = await FakeViewer("ann").enter(await node.found())
+        strange = msgpack.packb({"line": "of another shape"})
+        await redis.publish(CHAT, msgpack.packb([ann.code.encode(), b"1-0", strange]))
+        await say(node.log, ann.code, ann, "still there")
+        await ann.until(lambda: ann.of(ServerChat))
+        assert [line.text for line in ann.of(ServerChat)] == ["still there"]
+    assert "a message of another node is passed over" in caplog.text

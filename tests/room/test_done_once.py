@@ -1,5 +1,7 @@
 """What has been done need not be done again."""
 
+from struct import pack
+
 from tests.room.pure_rooms import (
     BEN,
     CYD,
@@ -10,8 +12,9 @@ from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room.commits import THE_ROOM, Cause, decode_commit
 from towerhall_server.room.state import (
     MOST_PAIRS,
+    ORIGIN_TAKEN,
+    STALE,
     Done,
-    Overtaken,
     Room,
     entered,
     look_up,
@@ -36,8 +39,8 @@ def test_a_command_that_was_done_is_found_with_its_seq() -> None:
 
 def test_a_command_that_a_later_one_has_overtaken_is_never_new() -> None:
     room = done(done(PureRoom().room, ben(2), 5), ben(4), 9)
-    assert look_up(room, ben(1)) == Overtaken()
-    assert look_up(room, ben(3)) == Overtaken()
+    assert look_up(room, ben(1)) == STALE
+    assert look_up(room, ben(3)) == STALE
 
 
 def test_the_last_sixteen_are_remembered_and_older_ones_are_overtaken() -> None:
@@ -46,22 +49,24 @@ def test_the_last_sixteen_are_remembered_and_older_ones_are_overtaken() -> None:
         room = done(room, ben(n), 100 + n)
     assert MOST_PAIRS == 16
     found = [look_up(room, ben(n)) for n in range(1, 22)]
-    assert found == [Overtaken()] * 4 + [Done(100 + n) for n in range(5, 21)] + [None]
+    assert found == [STALE] * 4 + [Done(100 + n) for n in range(5, 21)] + [None]
 
 
 def test_every_origin_has_its_own_numbers() -> None:
     room = done(done(PureRoom().room, ben(7), 5), ben(3, "two"), 6)
     assert look_up(room, ben(7)) == Done(5)
-    assert look_up(room, ben(3)) == Overtaken()
+    assert look_up(room, ben(3)) == STALE
     assert look_up(room, ben(3, "two")) == Done(6)
     assert look_up(room, ben(7, "two")) is None
     assert look_up(room, ben(1, "three")) is None
 
 
-def test_every_person_has_own_numbers_even_with_the_same_origin() -> None:
+def test_p42_nobody_gives_commands_under_the_origin_of_another_person() -> None:
     room = done(PureRoom().room, ben(7), 5)
-    assert look_up(room, Cause(0, CYD.id, "one", 7)) is None
-    assert look_up(room, Cause(0, CYD.id, "one", 1)) is None
+    assert look_up(room, Cause(0, CYD.id, "one", 7)) == ORIGIN_TAKEN
+    assert look_up(room, Cause(0, CYD.id, "one", 8)) == ORIGIN_TAKEN
+    assert look_up(room, Cause(0, CYD.id, "another one", 1)) is None
+    assert look_up(room, ben(8)) is None
 
 
 def test_numbers_belong_to_a_person_whatever_the_seat() -> None:
@@ -85,4 +90,6 @@ def test_a_room_that_is_read_from_its_log_remembers_the_same_commands() -> None:
         if cause.n:
             done = counted.setdefault(f"{cause.identity}/{cause.origin}", [])
             done += [cause.n, entry.seq]
-    assert pure.room.commands == {who: tuple(done[-32:]) for who, done in counted.items()}
+    assert pure.room.commands == {
+        who: pack(f">{len(done[-32:])}Q", *done[-32:]) for who, done in counted.items()
+    }

@@ -206,7 +206,9 @@ def test_a_message_cannot_claim_a_seat_or_a_role() -> None:
     claims = {"seat": 0, "identity": HOST.id, "host": HOST.id, "role": "host"}
     assert pure.refused(ZOE, "start", **claims) == "not_host"
     assert pure.refused(ZOE, "ready", **claims) == "not_seated"
-    pure.say(BEN, "stand", **claims)
+    assert pure.refused(BEN, "stand", **claims) == "bad_command"
+    assert pure.refused(BEN, "stand", seat=0) == "bad_command"
+    pure.say(BEN, "stand")
     assert pure.room.table.seat_of(HOST.id) == 0
     assert pure.room.table.seat_of(BEN.id) is None
 

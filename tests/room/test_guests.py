@@ -7,7 +7,8 @@ import pytest
 
 from tests.room.live_rooms import FakeViewer, LiveNode, live_node
 from towerhall_protocol.messages import ServerPresence
-from towerhall_server.room import directory
+from towerhall_server.lobby.coming import is_present
+from towerhall_server.room import neighbours
 
 
 def presence(viewer: FakeViewer) -> ServerPresence | None:
@@ -23,6 +24,16 @@ async def agree(online: tuple[int, ...], watchers: int, *viewers: FakeViewer) ->
 
 def _was_told(viewer: FakeViewer, wanted: ServerPresence) -> bool:
     return presence(viewer) == wanted
+
+
+async def seated_apart(one: LiveNode, other: LiveNode) -> tuple[FakeViewer, FakeViewer]:
+    """Two who play at one table through two nodes, and know of each other."""
+    ann = await FakeViewer("ann").enter(await one.found())
+    await ann.do("sit")
+    bob = await other.enter(ann.code, "bob")
+    await bob.do("sit")
+    await agree((0, 1), 0, ann, bob)
+    return ann, bob
 
 
 async def test_everybody_is_told_of_everybody_on_all_nodes(one: LiveNode, other: LiveNode) -> None:
@@ -64,7 +75,7 @@ async def test_of_two_windows_on_two_nodes_the_one_that_sits_down_keeps_the_seat
 async def test_whoever_looked_through_a_node_that_died_is_not_counted_for_long(
     url: str, one: LiveNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(directory, "NEIGHBOUR_SECONDS", 1.5)
+    monkeypatch.setattr(neighbours, "NEIGHBOUR_SECONDS", 1.5)
     one.beat()
     ann = await FakeViewer("ann").enter(await one.found())
     async with live_node(url, "doomed") as doomed:
@@ -86,3 +97,22 @@ async def test_a_node_that_was_deaf_asks_around(one: LiveNode, deaf: LiveNode) -
     assert presence(eve) == ServerPresence((), 1)
     await deaf.listen()
     await agree((0,), 1, eve)
+
+
+async def test_whoever_asks_who_is_there_tells_who_is_here(one: LiveNode, other: LiveNode) -> None:
+    ann, bob = await seated_apart(one, other)
+    told = len(bob.of(ServerPresence))
+    assert await is_present(ann.room)
+    # A node that looks at the room with nobody's eyes learns it, too.
+    async with live_node(one.url, "third") as third:
+        assert await is_present(await third.open(ann.code), 1)
+    assert bob.room.follower.audience.has_host
+    assert bob.room.follower.audience.online == (0, 1)
+    assert len(bob.of(ServerPresence)) == told
+
+
+async def test_an_actor_that_ends_takes_its_guests_along(one: LiveNode, other: LiveNode) -> None:
+    ann, bob = await seated_apart(one, other)
+    await ann.room.stop("restart")
+    await agree((1,), 0, bob)
+    assert not bob.room.follower.audience.has_host

@@ -1,6 +1,8 @@
-"""A rematch is a new game: it counts as a room of whoever asks, and has the newest rules."""
+"""A rematch is a new game: it counts as a room of whoever asks, and has the newest rules. There is
+one that can be played."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from random import Random
@@ -8,9 +10,16 @@ from random import Random
 import msgspec
 import pytest
 
-from tests.room.live_rooms import DUEL, FakeViewer, LiveNode, begin, live_node
+from tests.room.judging import rightful
+from tests.room.live_rooms import (
+    DUEL,
+    FakeViewer,
+    LiveNode,
+    begin,
+    live_node,
+)
 from tests.versions.two_versions import BOTH, ONLY_V1, V1, V2
-from towerhall_protocol.messages import ServerAccepted, ServerRejected
+from towerhall_protocol.messages import ServerAccepted, ServerDuplicate, ServerRejected
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import AnyGame
 from towerhall_server.gateway.limits import Limits, Rate
@@ -79,6 +88,98 @@ async def test_only_what_makes_a_room_counts(url: str) -> None:
         await bob.reach(ann.replay.seq)
         assert await bob.refused("rematch") == "rematch_made"
         assert asked == [ann.person.id]
+
+
+# A room that is of no use any more gives way to another one
+
+
+async def removed(node: LiveNode, code: str) -> None:
+    """Nobody came in time."""
+    actor = await node.open(code)
+    await node.log.remove(code, actor.follower.replica.point)
+
+
+async def closed(node: LiveNode, code: str) -> None:
+    """People came, and agreed to end it."""
+    ann, bob = [await node.enter(code, name) for name in ("ann", "bob")]
+    await begin(ann, bob)
+    await ann.do("want_end")
+    await bob.do("want_end")
+
+
+async def still_open(node: LiveNode, code: str) -> None:
+    """Nobody has come yet."""
+
+
+async def played(node: LiveNode, code: str) -> None:
+    ann, bob = [await node.enter(code, name) for name in ("ann", "bob")]
+    await begin(ann, bob)
+    await asyncio.gather(ann.play(Random(1)), bob.play(Random(2)))
+
+
+@pytest.mark.parametrize("end", [removed, closed], ids=["removed", "closed"])
+async def test_when_nobody_can_play_there_any_more_another_one_is_made(
+    url: str, end: Callable[[LiveNode, str], Awaitable[None]]
+) -> None:
+    async with live_node(url) as node:
+        ann, bob = await over(node)
+        await ann.do("rematch")
+        first = ann.view["room"]["rematch"]
+        await end(node, first)
+        dry = bob.replay.command({"command": "rematch"}, dry=True)
+        bob.hand_over(dry)
+        assert isinstance(await bob.answer(dry.n), ServerAccepted)
+        assert bob.view["room"]["rematch"] == first
+        await ann.reach((await bob.do("rematch")).seq)
+        second = ann.view["room"]["rematch"]
+        assert second != first
+        assert (await node.enter(second, "ann")).view["room"]["previous"] == ann.code
+        assert await ann.refused("rematch") == "rematch_made"
+        assert await rightful(url, ann.room)
+
+
+@pytest.mark.parametrize("end", [still_open, played], ids=["open", "played"])
+async def test_one_that_can_be_played_or_was_stays_the_only_one(
+    url: str, end: Callable[[LiveNode, str], Awaitable[None]]
+) -> None:
+    async with live_node(url) as node:
+        ann, bob = await over(node)
+        await ann.do("rematch")
+        await end(node, ann.view["room"]["rematch"])
+        made = node.directory.node.meters.rooms_created
+        answer = await bob.answer(bob.ask("rematch"))
+        assert isinstance(answer, ServerRejected)
+        assert (answer.code, answer.params) == (
+            "rematch_made",
+            {"room": ann.view["room"]["rematch"]},
+        )
+        assert node.directory.node.meters.rooms_created == made
+
+
+async def test_one_that_only_newer_servers_can_read_is_left_to_them(url: str) -> None:
+    async with live_node(url, "newer", games=BOTH) as newer:
+        ann, _ = await over(newer, V1)
+        await ann.do("rematch")
+        async with live_node(url, "older", games=ONLY_V1) as older:
+            bob = await older.enter(ann.code, "bob")
+            assert await bob.refused("rematch") == "rematch_made"
+
+
+# Rules
+
+
+async def test_a_rematch_that_was_done_is_not_made_again(url: str) -> None:
+    async with live_node(url) as node:
+        ann, _ = await over(node)
+        command = ann.replay.command({"command": "rematch"})
+        ann.hand_over(command)
+        await ann.answer(command.n)
+        await closed(node, ann.view["room"]["rematch"])
+        made = node.directory.node.meters.rooms_created
+        ann.hand_over(command)
+        await ann.until(lambda: len(ann.answers(command.n)) == 2)
+        assert isinstance(ann.answers(command.n)[-1], ServerDuplicate)
+        assert node.directory.node.meters.rooms_created == made
 
 
 async def test_a_rematch_begins_under_the_newest_rules_and_the_old_game_keeps_its_own(

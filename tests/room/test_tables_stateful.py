@@ -71,8 +71,9 @@ def seats_are_in_order(room: Room) -> None:
     for seat, holder in enumerate(table.seats):
         assert holder is None or holder.is_bot or table.seat_of(holder.identity) == seat
         assert holder is None or bool(holder.identity) != bool(holder.level)
-        kept_for = table.reserved[seat] if table.reserved else ""
-        assert not kept_for or not holder or holder.is_bot or holder.identity == kept_for
+        owner = table.reserved[seat] if table.is_reserved(seat) else ""
+        assert not owner or holder is None or holder.identity == owner
+        assert not owner or table.seat_of(owner) in (None, seat)
 
 
 def nobody_gets_a_second_seat(room: Room) -> None:

@@ -215,9 +215,9 @@ def test_a_host_is_not_passed_to_whoever_is_host() -> None:
     assert "undecided" in findings(put_in(seq, Commit(THE_ROOM, (HostPassed(1),))))
 
 
-def test_a_second_rematch_is_found() -> None:
+def test_a_rematch_of_somebody_who_did_not_play_is_found() -> None:
     again = Commit(
-        Cause(0, ADA.id, "o-Ada", 99), (RematchMade("ABCDEF"),), command={"command": "rematch"}
+        Cause(-1, CYD.id, "o-Cyd", 99), (RematchMade("ABCDEF"),), command={"command": "rematch"}
     )
     entries = eventful().entries
     made = replace(entries[-1], blob=encode_commit(again))

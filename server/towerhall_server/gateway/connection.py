@@ -8,7 +8,6 @@ import asyncio
 import logging
 import re
 from collections.abc import Coroutine
-from math import ceil
 from time import monotonic
 from typing import Any
 
@@ -20,20 +19,17 @@ from towerhall_protocol.messages import (
     ClientHistory,
     ClientPing,
     Greeting,
-    ServerError,
-    ServerMessage,
     ServerPong,
-    ServerRejected,
 )
-from towerhall_server.eventlog.batch import StoreError
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.game import Seat
-from towerhall_server.gateway.door import BANNED, STORE_UNAVAILABLE, Refusal, busy, let_in, let_out
+from towerhall_server.gateway.door import STORE_UNAVAILABLE, busy
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.names import clean_chat
-from towerhall_server.gateway.outbox import Outbox
 from towerhall_server.gateway.session import HangUp, Session, Tell, error
 from towerhall_server.gateway.socket import RoomSocket
+from towerhall_server.gateway.visit import Visit
 from towerhall_server.lobby.mine import admits
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.chat import BACKLOG, make_emote, message_of, say
@@ -41,74 +37,54 @@ from towerhall_server.room.codes import is_code
 from towerhall_server.room.directory import PoisonedRoomError
 from towerhall_server.room.history import page
 from towerhall_server.room.inbox import Command, Join, Resync
-from towerhall_server.room.prepared import Prepared
-from towerhall_server.room.seats import Person
 from towerhall_server.room.view import view_class
-from towerhall_server.telemetry.meters import CONNECTION_OBJECTS
 
 logger = logging.getLogger(__name__)
 
-NOBODY = Person("", "")
-MOST_ERRANDS = 4
+MOST_ERRANDS = 16
 NEWS_SECONDS = 0.25  # so long after the last news of a room a crowd makes nobody read again
 ORIGIN = re.compile(r"[A-Za-z0-9_-]{11}")
 
 
-class Connection:
+class Connection(Visit):
     """A viewer behind a socket."""
 
     __slots__ = (
         "_actor",
-        "_address",
         "_code",
         "_errands",
-        "_hall",
-        "_hello_timer",
-        "_outbox",
         "_session",
-        "_socket",
         "_waiting",
         "alive",
         "claim",
         "origin",
-        "person",
         "seat",
-        "send",
         "unanswered",
     )
+
+    _session: Session
 
     def __init__(
         self, hall: Hall, socket: RoomSocket, code: str, address: str, *, text: bool
     ) -> None:
-        self._hall, self._address = hall, address
-        self._socket, self._code = socket, code
+        super().__init__(hall, socket, address, text=text)
+        self._code = code
         self._session = Session(hall.limits, hall.codec, text=text)
-        self._outbox = Outbox(socket, text, self._resync, self._too_slow)
-        self.send = self._outbox.send
         self._actor: RoomActor | None = None
         self._errands: set[asyncio.Task[None]] = set()  # entering, history, chat
-        loop = asyncio.get_running_loop()
-        self._hello_timer: asyncio.TimerHandle | None = loop.call_later(
-            hall.limits.hello_seconds, self._hello_late
-        )
-        self.person, self.origin = NOBODY, ""
+        self.origin = ""
         self.seat: Seat | None = None
         self.unanswered: set[int] = set()
-        self._waiting: list[ClientCommand] = []
-        """Commands that came faster than allowed: late is better than never."""
+        self._waiting: list[ClientCommand] = []  # came too fast: late is better than never
         self.claim, self.alive = 0, True
 
     # What the socket tells
 
     def received(self, data: bytes | str) -> None:
-        intention = self._session.receive(data, monotonic(), self.unanswered)
-        match intention:
-            case ClientCommand():
-                if self._actor is None:
-                    self._tell(error("hello_expected"))
-                else:
-                    self.unanswered.add(intention.n)
-                    self._pace(intention)
+        now = monotonic()
+        match self._session.receive(data, now, self.unanswered):
+            case ClientCommand() as asked:
+                self._command(asked, now)
             case ClientHello(greeting):
                 self._begin(self._enter(greeting))
             case ClientHistory(first, last):
@@ -120,50 +96,37 @@ class Connection:
             case ClientPing(seq):
                 stamps = self._hall.directory.node.clock.stamps(shard_of(self._code))
                 self._tell(ServerPong(seq, stamps))
-            case Tell(message):
-                self._complain(message)
-            case HangUp(reason, message):
-                if message is not None:
-                    self._complain(message)
-                self.close(reason)
+            case (Tell() | HangUp()) as problem:
+                self._answer(problem)
 
-    def _pace(self, command: ClientCommand | None = None) -> None:
-        """Pass commands on in their order, no faster than allowed."""
-        if command is not None:
-            self._waiting.append(command)
-            if len(self._waiting) > 1:
-                return
-        while self._waiting and self._actor is not None and self.alive:
-            wait_ms = self._session.wait_ms(monotonic())
-            if wait_ms:
-                asyncio.get_running_loop().call_later(wait_ms / 1000, self._pace)
-                return
-            asked = self._waiting.pop(0)
-            if asked.body["command"] == "sit":
-                self._hall.store.remember(self.person.id, self._code)
-            self._actor.put(Command(self, asked))
+    def _command(self, asked: ClientCommand, now: float) -> None:
+        """Pass a command on; commands stay in their order, and are no faster than allowed."""
+        if self._actor is None:
+            return self._tell(error("hello_expected"))
+        self.unanswered.add(asked.n)
+        wait_ms = 0 if self._waiting else self._session.wait_ms(now)
+        if self._waiting or wait_ms:
+            self._waiting.append(asked)
+            if wait_ms:  # it is the first
+                asyncio.get_running_loop().call_later(wait_ms / 1000, self._go_on)
+            return None
+        if asked.body["command"] == "sit":
+            self._hall.store.remember(self.person.id, self._code)
+        return self._actor.put(Command(self, asked, now))
 
-    def writable(self) -> None:
-        self._outbox.drained()
-
-    def ended(self, reason: str) -> None:
-        self._session.state = "over"
-        self._hall.meters.closes[reason] += 1
+    def _go_on(self) -> None:
+        """Some of those that wait may pass now; the others wait again."""
+        waiting, self._waiting = self._waiting, []
+        for asked in waiting if self.alive else ():
+            self._command(asked, monotonic())
 
     def lost(self) -> None:
         self.alive = False
-        self._session.state = "over"
-        if self._hello_timer is not None:
-            self._hello_timer.cancel()
         for errand in self._errands:
             errand.cancel()
         if self._actor is not None:
             self._actor.leave(self)
-        if self.person is not NOBODY:
-            let_out(self._hall, self.person.id, self)
-        self._hall.sockets_of_address.leave(self._address)
-        self._hall.meters.left_behind += CONNECTION_OBJECTS
-        self._outbox.close()
+        super().lost()
 
     # What the room tells
 
@@ -171,21 +134,14 @@ class Connection:
     def lags(self) -> bool:
         return self._outbox.state != "flowing"
 
-    def close(self, reason: str) -> None:
-        self._socket.end_as(reason)
-
     # Entering
 
     async def _enter(self, greeting: Greeting) -> None:
         """From a greeting to the room's inbox; every way of failing has its code."""
         limits = self._hall.limits
-        if self._hello_timer is not None:
-            self._hello_timer.cancel()
-            self._hello_timer = None
-        person = let_in(self._hall, greeting.level, greeting.token, self)
-        if isinstance(person, Refusal):
-            return self._refuse(person)
-        self.person = person
+        if not self._introduce(greeting.level, greeting.token):
+            return None
+        person = self.person
         if not ORIGIN.fullmatch(greeting.origin):
             detail = "origin is 8 random bytes as base64url: 11 characters"
             return self._fail("bad_message", error("malformed_message", detail=detail))
@@ -218,22 +174,6 @@ class Connection:
         self._actor = actor
         actor.put(Join(self, greeting.cursor, tuple(map(message_of, lines))))
         return None
-
-    def _fail(self, reason: str, message: ServerMessage) -> None:
-        self._tell(message)
-        self.close(reason)
-
-    def _refuse(self, refusal: Refusal) -> None:
-        self._fail(refusal.reason, refusal.message)
-
-    def shut_out(self) -> None:
-        """This person is banned, perhaps since just now."""
-        self._refuse(BANNED)
-
-    def _hello_late(self) -> None:
-        self._hello_timer = None
-        seconds = ceil(self._hall.limits.hello_seconds)
-        self._fail("hello_late", error("hello_late", seconds=seconds))
 
     # Errands
 
@@ -278,23 +218,10 @@ class Connection:
 
     def _emote(self, name: str) -> None:
         if self._actor is None:
-            return self._tell(error("hello_expected"))
-        return make_emote(self._hall.directory.node.log, self._code, self, name)
-
-    # The way out
-
-    def _tell(self, message: ServerMessage) -> None:
-        self.send(Prepared(message))
-
-    def _complain(self, message: ServerError | ServerRejected) -> None:
-        meters = self._hall.meters
-        rejected = isinstance(message, ServerRejected)
-        (meters.rejects if rejected else meters.bad_messages)[message.code] += 1
-        self._tell(message)
+            self._tell(error("hello_expected"))
+        else:
+            make_emote(self._hall.directory.node.log, self._code, self, name)
 
     def _resync(self) -> None:
         if self._actor is not None:
             self._actor.put(Resync(self))
-
-    def _too_slow(self) -> None:
-        self._fail("too_slow", error("too_slow"))

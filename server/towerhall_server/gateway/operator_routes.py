@@ -45,9 +45,10 @@ from towerhall_server.room import core
 from towerhall_server.room.codes import is_code
 from towerhall_server.room.core import Step
 from towerhall_server.room.directory import PoisonedRoomError
-from towerhall_server.room.follower import load
+from towerhall_server.room.follower import RoomGoneError
 from towerhall_server.room.gate import key_hash
 from towerhall_server.room.inbox import Order
+from towerhall_server.room.reading import load
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.state import Room
 
@@ -142,6 +143,8 @@ class OperatorRoutes:
             await asyncio.wait_for(order.done, CLOSE_SECONDS)
         except TimeoutError:
             raise RefusedError("store_unavailable") from None
+        except RoomGoneError:
+            raise RefusedError("room_gone") from None
         return await self._state(operator, await self._load(request, operator))
 
     async def token(self, request: Request, operator: str) -> Response:

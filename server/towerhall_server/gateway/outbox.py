@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 
 from towerhall_protocol.lobby import LobbyReset
 from towerhall_protocol.messages import ServerReset
-from towerhall_server.gateway.socket import HIGH_WATER
+from towerhall_server.gateway.ending import HIGH_WATER
 from towerhall_server.room.prepared import Prepared
 
 LIMIT_BYTES = 256 * 1024
@@ -92,20 +92,20 @@ class Outbox:
         self._relapse_until = 0.0
         self.state: Literal["flowing", "lagging", "resyncing", "given up"] = "flowing"
 
-    def send(self, *messages: Prepared) -> None:
+    def send(self, message: Prepared, *more: Prepared) -> None:
         """Write the messages together, or drop them if the reader lags."""
         if self.state != "flowing":
-            if self.state != "resyncing" or not isinstance(messages[0].message, RESETS):
+            if self.state != "resyncing" or not isinstance(message.message, RESETS):
                 return
             self._recover()
-        if len(messages) == 1:
-            frame = messages[0].text() if self._text else messages[0].binary()
-        else:
-            frame = b"".join([m.text() if self._text else m.binary() for m in messages])
-        if self._socket.full and self._is_too_much(len(frame)):
+        frame = message.text() if self._text else message.binary
+        if more:
+            frame += b"".join([each.text() if self._text else each.binary for each in more])
+        socket = self._socket
+        if socket.full and self._is_too_much(len(frame)):
             self._lag()
         else:
-            self._socket.write_frame(frame)
+            socket.write_frame(frame)
 
     def drained(self) -> None:
         """The socket is writable again after its backlog was above high water."""

@@ -17,7 +17,7 @@ from starlette.websockets import WebSocket
 
 from towerhall_protocol.commands import base64url
 from towerhall_protocol.level import JSON, SUBPROTOCOLS
-from towerhall_server.eventlog.batch import StoreError
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.game import Rejected, read_options
 from towerhall_server.gateway.connection import Connection
 from towerhall_server.gateway.hall import Hall

@@ -24,7 +24,7 @@ from towerhall_protocol.messages import (
     ServerError,
     ServerRejected,
 )
-from towerhall_protocol.wire import read_client
+from towerhall_protocol.wire import plain_command, read_client
 from towerhall_server.gateway.limits import Bucket, Limits
 
 MOST_UNANSWERED: Final = 8
@@ -94,10 +94,11 @@ class Hearing:
 class Session(Hearing):
     """What one connection to a room has said so far, as far as it matters."""
 
-    __slots__ = ("_chats", "_histories")
+    __slots__ = ("_chats", "_histories", "_short_bytes")
 
     def __init__(self, limits: Limits, codec: CodecLimits, *, text: bool) -> None:
         super().__init__(limits, codec, text=text)
+        self._short_bytes = 0 if text else min(codec.message_bytes, codec.string_bytes)
         self._chats = limits.chat.bucket()
         self._histories = limits.history.bucket()
 
@@ -105,10 +106,14 @@ class Session(Hearing):
         """What a message asks for. `now` is in monotonic seconds."""
         if self.state == "over":
             return None
-        try:
-            message = read_client(self._document(data))
-        except CodecError as problem:
-            return self._refuse(problem.code, problem.params, now)
+        message: ClientMessage | None = None
+        if isinstance(data, bytes) and len(data) <= self._short_bytes:
+            message = plain_command(data)
+        if message is None:
+            try:
+                message = read_client(self._document(data))
+            except CodecError as problem:
+                return self._refuse(problem.code, problem.params, now)
         if not isinstance(message, UNDERSTOOD[self.state]):
             return self._refuse("hello_expected", {}, now)
         if isinstance(message, ClientCommand):
@@ -139,7 +144,8 @@ class Session(Hearing):
             return None  # sent again while it is under way: it has one answer, which will come
         if len(unanswered) >= MOST_UNANSWERED:
             # Not "rejected": an earlier copy of it may be in the log (P-44).
-            return self._refuse("too_many_unanswered", {"most": MOST_UNANSWERED}, now)
+            told = {"most": MOST_UNANSWERED, "n": message.n}
+            return self._refuse("too_many_unanswered", told, now)
         if not isinstance(message.body.get("command"), str):
             detail = {"detail": "`command` is its name"}
             return _rejected(message, "bad_command", "P-41", detail)

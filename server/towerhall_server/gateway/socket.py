@@ -4,9 +4,10 @@ uvicorn is given `ws=RoomSocket`. Every connection is then one of these, and an 
 own with `socket_of(scope)`. Once a listener is attached, a message costs one call instead of a
 trip through a queue and a task, and a prepared frame costs one write.
 
-Each override says which gap it closes; what they rely on in the base class is pinned by
-`tests/gateway/test_socket_contract.py`. How large a message may be is uvicorn's `ws_max_size`, how
-much may wait to be read is decided in `outbox`, and what messages mean in `session`.
+Each override says which gap it closes; what they rely on in uvicorn is pinned by
+`tests/gateway/test_socket_contract.py`. How a connection ends stands in `ending`, how large a
+message may be is uvicorn's `ws_max_size`, how much may wait to be read is decided in `outbox`, and
+what messages mean in `session`.
 """
 
 import asyncio
@@ -18,43 +19,41 @@ from typing import Any, Literal, cast
 
 from uvicorn._types import ASGIReceiveEvent
 from uvicorn.protocols.utils import ClientDisconnected
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 
-from towerhall_protocol.errors import CLOSES
-from towerhall_server.gateway.frame_faults import close_for, close_frame
+from towerhall_server.gateway.ending import HIGH_WATER, LOW_WATER, EndingSocket
 from towerhall_server.gateway.limits import Bucket
 from towerhall_server.gateway.listener import Listener
 from towerhall_server.gateway.no_queue import NO_QUEUE
 from towerhall_server.gateway.small_messages import small_messages
 
-HIGH_WATER, LOW_WATER = 64 * 1024, 16 * 1024
 SEND_BUFFER = 64 * 1024
 """What the kernel may hold besides. Left alone it grows to megabytes for a peer that is slow."""
-CLOSE_SECONDS = 3.0
-"""How long a peer may take to read a close and to leave."""
 LATE_BYTES = 1 << 20
 """What a peer may still send after a close: what was under way is read and thrown away."""
 SLICE = 4096
 """How much is parsed before anybody looks at what came of it."""
 MAX_FRAGMENTS, MAX_EARLY_MESSAGES = 16, 32
 CONTROLS_PER_SECOND, CONTROLS_AT_ONCE = 10, 20
-MAX_REASON_BYTES = 123
 
 EXTENSION = "towerhall.socket"
 logger = logging.getLogger(__name__)
 
 
-class RoomSocket(WebSocketsSansIOProtocol):
+class RoomSocket(EndingSocket):
     """One WebSocket connection."""
+
+    __slots__ = ("_aligned", "_listener", "full")
+
+    full: bool
+    """Whether the backlog was above high water, and not below low water since."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # Gap: permessage-deflate is on by default, and lets a small message become a huge one.
         self.conn.available_extensions = None
-        self.close_timeout = CLOSE_SECONDS
         self.ended: asyncio.Future[None] = self.loop.create_future()  # done when all is over
-        self.full = False  # whether the backlog was above high water, and not below low water since
+        self.full = False
         self._aligned = True  # all that was read so far ended at the end of a frame
         self._listener: Listener | None = None
         self._controls = Bucket(CONTROLS_PER_SECOND, CONTROLS_AT_ONCE)
@@ -82,30 +81,6 @@ class RoomSocket(WebSocketsSansIOProtocol):
             self._tell_lost()
         else:
             self._resume_reading()
-
-    def write_frame(self, frame: bytes) -> None:
-        """Write one whole data frame, or nothing if the connection is ending."""
-        if not (self.close_sent or self.transport.is_closing()):
-            self.transport.write(frame)
-
-    def backlog(self) -> int:
-        """Bytes that wait for the peer to read."""
-        return self.transport.get_write_buffer_size()
-
-    def end(self, code: int, reason: str) -> bool:
-        """Close the connection and hear no more. A peer with much to read before that is cut off
-        at once, one that does not leave after it a little later. To end again does nothing.
-        Whether this was what ended it."""
-        if self.close_sent or self.transport.is_closing():
-            return False
-        self.conn.fail(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
-        self.handle_parser_exception()
-        return True
-
-    def end_as(self, name: str) -> None:
-        """The same for a reason that the protocol names, which the listener is told."""
-        if self.end(CLOSES[name].code, name):
-            self._tell_ended(name)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Gap: with the default buffers megabytes pile up for a peer before anybody notices."""
@@ -139,10 +114,6 @@ class RoomSocket(WebSocketsSansIOProtocol):
             self.transport.close()
         if self.transport.is_closing():
             self._abort_soon()
-
-    def eof_received(self) -> None:
-        """Gap: a peer that ended its side, and does not read, is waited for without end."""
-        self._abort_soon()
 
     def handle_cont(self, event: Frame) -> None:
         """Gap: the fragments of a message are limited in size but not in number."""
@@ -188,30 +159,6 @@ class RoomSocket(WebSocketsSansIOProtocol):
                 self.read_paused = True
                 self.transport.pause_reading()
 
-    def handle_parser_exception(self) -> None:
-        """Gap: closing while the peer still sends makes the kernel reset the connection, so that
-        the peer may never read why. And if the peer does not read, closing never ends. Besides,
-        what is wrong with a frame is said in the words of the library."""
-        self.close_sent = True
-        problem = self.conn.parser_exc
-        if problem is not None and self.handshake_complete:
-            self._tell_ended(close_for(problem))
-        if self.backlog() > HIGH_WATER or not self.handshake_complete:
-            self.transport.abort()
-            return
-        last = b"".join(self.conn.data_to_send())
-        self.transport.write(close_frame(close_for(problem)) if problem is not None else last)
-        try:
-            self.transport.write_eof()
-            self._resume_reading()  # to see the peer leave
-        except (NotImplementedError, OSError):  # TLS has no half-closing; the peer may be gone
-            self.transport.close()
-        self._abort_soon()
-
-    def keepalive_timeout(self) -> None:
-        """Gap: a peer that misses its ping is closed, but is waited for until it has read that."""
-        self.end_as("server_fault")
-
     async def run_asgi(self) -> None:
         """Gaps: an endpoint that fails leaves its peer without a close, and a peer that does not
         read is waited for without end. Besides, attached connections outlive their endpoint."""
@@ -232,15 +179,6 @@ class RoomSocket(WebSocketsSansIOProtocol):
             self.end_as(close)
         if self._listener is None:
             self._abort_soon()
-
-    def shutdown(self) -> None:
-        """Gaps: one peer that does not read keeps the server from stopping, and one that closed by
-        itself a moment ago makes this raise."""
-        if self.handshake_complete:
-            self.end_as("restart")
-        else:
-            super().shutdown()
-        self._abort_soon()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -265,7 +203,7 @@ class RoomSocket(WebSocketsSansIOProtocol):
             logger.exception("a listener failed; its connection is closed")
             self.end_as("server_fault")
 
-    def _tell_ended(self, name: str) -> None:
+    def told_end(self, name: str) -> None:
         if self._listener is None:
             self._ended_as = name
         else:
@@ -281,18 +219,6 @@ class RoomSocket(WebSocketsSansIOProtocol):
         if is_flood := self._controls.take(self.loop.time()) > 0:
             self.end_as("too_many")
         return is_flood
-
-    def _resume_reading(self) -> None:
-        if self.read_paused:
-            self.read_paused = False
-            self.transport.resume_reading()
-
-    def _abort_soon(self) -> None:
-        if self.disconnected:
-            return
-        if self.close_timer is not None:
-            self.close_timer.cancel()
-        self.close_timer = self.loop.call_later(CLOSE_SECONDS, self.transport.abort)
 
 
 def socket_of(scope: Mapping[str, Any]) -> RoomSocket:

@@ -16,8 +16,6 @@ from towerhall_server.lobby.caller import ask
 from towerhall_server.lobby.store import Expected, LobbyStore
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.directory import Directory, PoisonedRoomError
-from towerhall_server.room.guests import Guests, encode_guests
-from towerhall_server.room.node import Node
 from towerhall_server.room.seats import Person
 
 logger = logging.getLogger(__name__)
@@ -80,14 +78,14 @@ class Coming:
         holder = None if seat is None else table.seats[seat]
         if table.status != "waiting" or holder is None or holder.ready:
             return
-        if not await is_present(self._directory.node, actor, seat):
+        if not await is_present(actor, seat):
             await ask(actor, Person(identity, holder.name), commands.stand())
 
 
-async def is_present(node: Node, actor: RoomActor, seat: int | None = None) -> bool:
+async def is_present(actor: RoomActor, seat: int | None = None) -> bool:
     """Whether somebody who sits there, or who has that seat, is connected to any node."""
     audience = actor.follower.audience
-    node.log.tell(actor.code, encode_guests(Guests(asks=True)))
+    audience.ask_around()
     until = monotonic() + PRESENT_SECONDS
     while True:
         if audience.online if seat is None else seat in audience.online:

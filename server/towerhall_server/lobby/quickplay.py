@@ -125,7 +125,7 @@ class Quickplay:
             if table.status != "waiting" or not table.free_seats():
                 continue
             is_old = now_ms() - since_ms > coming.COMING_MS
-            if is_old and not await coming.is_present(self._directory.node, actor):
+            if is_old and not await coming.is_present(actor):
                 continue  # all who sit there have left; they may come back
             refusal = await self._sit(actor, person)
             # Somebody else may have been faster, or this person may not be wanted there.

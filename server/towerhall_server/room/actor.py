@@ -31,7 +31,7 @@ from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.log import Answer, Appended, Conflict, Duplicate, Early, Gone, Stale
 from towerhall_server.game import Rejected, Seat
-from towerhall_server.room import core
+from towerhall_server.room import core, replies
 from towerhall_server.room.absence import Absence
 from towerhall_server.room.alarm import Alarm
 from towerhall_server.room.core import Step
@@ -54,10 +54,9 @@ from towerhall_server.room.inbox import (
 from towerhall_server.room.knowing import UNLOGGED, MakeRoom, find_out
 from towerhall_server.room.orders import obey
 from towerhall_server.room.prepared import Prepared
-from towerhall_server.room.replies import STORE_UNAVAILABLE, done, duplicate, reject, tell
 from towerhall_server.room.seats import NOTHING_KNOWN
 from towerhall_server.room.shortcut import Shortcut, cause_of
-from towerhall_server.room.state import Decided, Done, Overtaken, look_up
+from towerhall_server.room.state import STALE, Decided, Done, look_up
 from towerhall_server.room.viewer import Viewer
 from towerhall_server.room.welcome import resync, welcome
 
@@ -101,14 +100,14 @@ class RoomActor:
         return not busy and follower.deadline_ms - follower.now_ms() > NEAR_MS
 
     def put(self, item: Item) -> None:
-        """Give the room something to do. It is done in order; at the end, guests are sent away."""
+        """Give the room something to do. It is done in order. At the end guests are sent away;
+        commands are answered elsewhere, when they are sent again."""
         if self._over:
-            if isinstance(item, Join):
-                item.viewer.close(self._over)
+            replies.send_away(item, self._over)
         elif not (isinstance(item, Command) and self._shortcut.takes(item)):
             self._inbox.put(item)
             if self._follower.paused and isinstance(item, Command):
-                item.viewer.send(STORE_UNAVAILABLE)
+                item.viewer.send(replies.STORE_UNAVAILABLE)
 
     def hear(self, entry: Entry) -> None:
         """News from another node."""
@@ -149,16 +148,15 @@ class RoomActor:
                     # Whoever was about to come in is not in the audience yet.
                     self._inbox.put(item)
                     raise
-                except Exception:
+                except Exception as error:
                     # A poisoned room must not take others with it, nor die of one bad command.
                     logger.exception("room %s could not handle %s", self.code, type(item).__name__)
-                    match item:
-                        case (Command() as command) | Tried(command):
-                            reject(self._follower, command, Rejected("poisoned", "P-40"))
-                        case Join(viewer) | Resync(viewer):
-                            viewer.close("server_fault")
+                    replies.fault(self._follower, item, error)
         except RoomGoneError as end:
             self._send_away(end.reason)
+        except Exception:
+            logger.exception("room %s cannot go on", self.code)
+            self._send_away("server_fault")
         finally:
             self._alarm.stop()
 
@@ -211,15 +209,15 @@ class RoomActor:
         viewer, asked = item.viewer, item.asked
         known, decided = NOTHING_KNOWN, None
         while True:
-            if asked.body.get("command") in UNLOGGED:
-                known = await find_out(self._follower, self._absence, self._make_room, item, known)
             room = self._follower.room
             cause = cause_of(item, room)
             match look_up(room, cause):
                 case Done(seq):
-                    return duplicate(self._follower, item, seq)
-                case Overtaken():
-                    return reject(self._follower, item, Rejected("stale", "P-42"))
+                    return replies.duplicate(self._follower, item, seq)
+                case Rejected() as refusal:
+                    return replies.reject(self._follower, item, refusal)
+            if asked.body.get("command") in UNLOGGED:
+                known = await find_out(self._follower, self._absence, self._make_room, item, known)
             wanted = (room, viewer.person, cause, asked.body, asked.tag, known, decided)
             if core.is_slow(room, asked.body, decided):
                 step = await asyncio.to_thread(core.step, *wanted)
@@ -227,12 +225,12 @@ class RoomActor:
                 step = core.step(*wanted)
             if asked.dry and not isinstance(step, Rejected):
                 effect = {} if cause.seat < 0 else effect_of(room, Seat(cause.seat), asked.body)
-                return tell(item, ServerAccepted(asked.n, effect))
+                return replies.tell(item, ServerAccepted(asked.n, effect))
             if isinstance(step, Rejected):
                 # A replica that is behind may be wrong: it makes sure before it refuses.
                 if await self._catch_up():
                     continue
-                return reject(self._follower, item, step)
+                return replies.reject(self._follower, item, step)
             decided = Decided(room.game, step.commit.game)
             if await self._is_settled(item, await self._commit(step)):
                 return None
@@ -242,12 +240,12 @@ class RoomActor:
         first, it has to be decided again."""
         match answer:
             case Appended():
-                done(self._follower, item)
+                replies.done(self._follower, item)
             case Duplicate(seq):
                 await self._catch_up()
-                duplicate(self._follower, item, seq)
+                replies.duplicate(self._follower, item, seq)
             case Stale():
-                reject(self._follower, item, Rejected("stale", "P-42"))
+                replies.reject(self._follower, item, STALE)
             case _:
                 await self._catch_up()
                 return False
@@ -273,8 +271,7 @@ class RoomActor:
             match await self._commit(await errand(follower.room, due), not_before_ms=at_ms):
                 case Early(ms_left):
                     return self._alarm.wait(ms_left)
-                case Conflict():
-                    await self._catch_up()
+                case Conflict() if await self._catch_up():
                     return None
         return self._alarm.set()
 

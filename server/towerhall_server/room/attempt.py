@@ -11,7 +11,7 @@ from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Due, Step
 from towerhall_server.room.draft import Draft
 from towerhall_server.room.replica import Change
-from towerhall_server.room.state import Room, decides, placed
+from towerhall_server.room.state import Room, decides
 from towerhall_server.room.view import summary
 
 TTL_MS: Final = 60 * 24 * 3_600_000
@@ -25,7 +25,7 @@ class Attempt(msgspec.Struct, gc=False):
 
     wanted: Append
     change: Change
-    """As it will be, but for its time: only the store knows that."""
+    """As it will be; its room learns of its place and time when the store has agreed."""
     ahead: Due
     """What is due after it."""
     began: float
@@ -43,7 +43,6 @@ def attempt_of(
     commit, after = step.commit, step.after
     blob = encode_commit(commit)
     chain = link(place, commit_id, blob)
-    seq, short = place.seq + 1, mark(chain)
     ahead = core.due(after)
     old_decision = ahead.since == "decision" and not decides(room, after)
     wanted = Append(
@@ -61,5 +60,4 @@ def attempt_of(
         due_at_ms=room.began_ms + ahead.ms + BACKSTOP_MS if old_decision else None,
         summary=None if after.table is room.table else summary(after.table),
     )
-    likely = placed(room, after, commit.cause, seq, short)
-    return Attempt(wanted, Change(room, likely, commit, seq, short), ahead, now)
+    return Attempt(wanted, Change(room, after, commit, place.seq + 1, mark(chain)), ahead, now)

@@ -6,7 +6,7 @@ crowd does not multiply it; other nodes are told, too, and tell.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from time import monotonic
 from typing import Final
 
@@ -111,18 +111,24 @@ class Audience:
         views = self._views or {view_class(change.after.rules, None): view_before(change)}
         return draft(change, views, self._seated.keys())
 
-    def show(self, replica: Replica, change: Change, drafted: Draft | None = None) -> None:
+    def announce(self, ready: Draft) -> None:
         """Tell everybody of a commit: this is also the acknowledgement of its command."""
-        ready = drafted or self.draft(change)
-        for name, (new, prepared) in ready.views.items():
-            self._views[name] = new
-            replica.keep_frame(name, change.seq, prepared)
+        for name, (_, prepared) in ready.views.items():
             for viewer in self._viewers.get(name, ()):
                 offers = ready.offers.get(viewer.seat)
                 if offers is None:
                     viewer.send(prepared)
                 else:
                     viewer.send(prepared, offers)
+
+    def show(self, replica: Replica, change: Change, announced: Draft | None = None) -> None:
+        """See that everybody knows of a commit, and remember what they have seen."""
+        ready = announced or self.draft(change)
+        if announced is None:
+            self.announce(ready)
+        for name, (new, prepared) in ready.views.items():
+            self._views[name] = new
+            replica.keep_frame(name, change.seq, prepared)
         before, after = change.before, change.after
         if before is None or before.table is not after.table:
             self._reseat(replica, change.commit.cause)
@@ -135,7 +141,7 @@ class Audience:
         for them."""
         viewer = self._seated.get(seat)
         if viewer is not None:
-            viewer.send(offers_of(room, seq, seat))
+            viewer.send(offers_of(room, seq, room.tag, seat))
 
     def reset(self, replica: Replica, lost: int) -> None:
         """The past has changed: everybody starts from what is there now."""
@@ -149,12 +155,14 @@ class Audience:
             else:
                 self.snapshot(replica, viewer, lost)
 
-    def snapshot(self, replica: Replica, viewer: Viewer, lost: int = 0) -> None:
-        """Everything that a viewer may see, in place of what it has."""
+    def snapshot(
+        self, replica: Replica, viewer: Viewer, lost: int = 0, more: Iterable[Prepared] = ()
+    ) -> None:
+        """Everything that a viewer may see, in place of what it has; offers come last."""
         room = replica.room
         name = view_class(room.rules, viewer.seat)
         message = ServerReset(replica.cursor(name), self.view_of(room, name), lost)
-        viewer.send(Prepared(message))
+        viewer.send(Prepared(message), *more)
         if viewer.seat is not None and viewer.seat in room.to_act():
             self.offer(room, replica.point.seq, viewer.seat)
 
@@ -165,6 +173,8 @@ class Audience:
             self._presence.cancel()
         for viewer in tuple(self):
             viewer.close(reason)
+        if self._told_others != Guests():
+            self._tell_others(Guests())
 
     def _claim(self, viewer: Viewer) -> None:
         if viewer.seat is None:
@@ -271,11 +281,11 @@ class Audience:
                 self._presence_changed()
 
     def ask_around(self) -> None:
-        """What others told may have been missed."""
-        if len(self):
-            self._asks = True
-            self._told_others = None
-            self._presence_changed()
+        """What others told may have been missed: ask them, by telling them who is here."""
+        if self._presence is not None:
+            self._presence.cancel()
+        self._asks, self._told_others = True, None
+        self._tell_presence()
 
 
 def _changed_players(before: Room | None, after: Room) -> tuple[Seat, ...]:

@@ -29,6 +29,7 @@ from towerhall_server.room.events import (
     TimedOut,
 )
 from towerhall_server.room.gate import GAME, refuse
+from towerhall_server.room.parameters import wrong_parameters
 from towerhall_server.room.seats import BEFORE, NOTHING_KNOWN, Known, Person, starts_by_itself
 from towerhall_server.room.state import Decided, Room, create, end, happen
 from towerhall_server.room.table import Table
@@ -96,7 +97,7 @@ def manage(
     known: Known = NOTHING_KNOWN,
 ) -> Step | Rejected:
     """What a command to the room itself leads to (P-50)."""
-    refusal = refuse(room.table, person.id, body["command"])
+    refusal = refuse(room.table, person.id, body["command"]) or wrong_parameters(body)
     if refusal is not None:
         return refusal
     events = ROOM_COMMANDS[body["command"]](room, person, body, known)
@@ -192,6 +193,10 @@ class Due(msgspec.Struct, frozen=True, gc=False):
         return self.ms + (room.served_ms if self.since == "commit" else room.began_ms)
 
 
+WITHOUT_CLOCK: Final = Due("close", ABANDONED_MS, "commit")
+"""What is due in a game of people without a clock."""
+
+
 def due(room: Room) -> Due:
     """Every room has something ahead of it: the last one is its end."""
     table = room.table
@@ -200,7 +205,7 @@ def due(room: Room) -> Due:
             return Due("bot", table.settings.bot_delay_ms, "decision")
         if table.settings.turn_seconds:
             return Due("turn", 1000 * table.settings.turn_seconds, "decision")
-        return Due("close", ABANDONED_MS, "commit")
+        return WITHOUT_CLOCK
     if table.status == "sealed":
         return Due("open", OPEN_MS, "decision")
     if table.status == "waiting":

@@ -11,15 +11,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from time import monotonic
 from typing import Final
 
-import msgspec
-
 from towerhall_protocol.fairness import SECRET_BYTES, UID_BYTES
 from towerhall_protocol.messages import ServerGo
-from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.entry import START, Entry, link
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.log import Append, Appended
 from towerhall_server.eventlog.wakes import Alive, Missed, Said, Told, Wake, Woken
-from towerhall_server.game import UnknownRulesError
 from towerhall_server.room import core
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.attempt import TTL_MS
@@ -27,17 +24,18 @@ from towerhall_server.room.chat import message_of
 from towerhall_server.room.codes import new_code
 from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.core import Plan
-from towerhall_server.room.follower import Follower, load
+from towerhall_server.room.follower import Follower
 from towerhall_server.room.guests import decode_guests
 from towerhall_server.room.inbox import TimeIsUp
+from towerhall_server.room.neighbours import Neighbours
 from towerhall_server.room.node import Node
+from towerhall_server.room.reading import NEWER, load
 from towerhall_server.room.replica import Replica
 from towerhall_server.room.view import summary
 from towerhall_server.telemetry.meters import ROOM_OBJECTS
 
 logger = logging.getLogger(__name__)
 
-SECRET_TTL_MS: Final = 400 * 24 * 3_600_000
 BEAT_SECONDS: Final = 1.0
 DRAIN_LOOK_SECONDS: Final = 0.05
 CLOSING_SECONDS: Final = 1.0
@@ -49,8 +47,6 @@ GO_WITHIN_MS: Final = 2_000
 LOOKS_AT_ONCE: Final = 16
 SURE_SECONDS: Final = 1.0
 """A room that others may move on as well is looked at after so long without news of it."""
-NEIGHBOUR_SECONDS: Final = 10.0
-"""A node that has not said for so long that it is there has gone."""
 
 
 class PoisonedRoomError(Exception):
@@ -68,8 +64,7 @@ class Directory:
         self._loading: dict[str, asyncio.Task[RoomActor | None]] = {}
         self._idle_since: dict[str, float] = {}
         self._poisoned: dict[str, float] = {}
-        self._neighbours: dict[str, float] = {}
-        """Other nodes, and when they were heard of last."""
+        self._neighbours = Neighbours()
         self._beat_at = monotonic()
         self.is_cut = False
         """Whether this node alone seems to have lost the store."""
@@ -90,7 +85,7 @@ class Directory:
         while True:
             code, uid, secret = new_code(), os.urandom(UID_BYTES), os.urandom(SECRET_BYTES)
             # The secret is safe in the store before anything depends on it.
-            if await self._node.log.keep_secret(code, secret, SECRET_TTL_MS):
+            if await self._node.log.keep_secret(code, secret, TTL_MS):
                 actor = await self._found(plan, code, uid, secret)
                 if actor is not None:
                     self._node.meters.rooms_created += 1
@@ -139,7 +134,10 @@ class Directory:
         while True:
             try:
                 async for wake in wakes():
-                    self._hear(wake)
+                    try:
+                        self._hear(wake)
+                    except Exception:
+                        logger.exception("a message of another node is passed over")
             except StoreError as error:
                 logger.warning("no news from the store: %s", error)
                 self._hear(Missed())
@@ -172,13 +170,9 @@ class Directory:
 
     def _miss_neighbours(self) -> None:
         """Whoever looked at rooms on a node that has gone does not look any more."""
-        late = monotonic() - NEIGHBOUR_SECONDS
-        gone = [node for node, heard in self._neighbours.items() if heard < late]
-        for node in gone:
-            del self._neighbours[node]
-        if gone:
-            for actor in self._actors.values():
-                actor.follower.audience.forget(gone)
+        gone = self._neighbours.miss()
+        for actor in self._actors.values() if gone else ():
+            actor.follower.audience.forget(gone)
 
     def _look_for_others(self, error: StoreError) -> None:
         """A node that alone is cut off from the store sends its guests to those that are not.
@@ -202,10 +196,13 @@ class Directory:
         for code in codes:
             try:
                 actor = await self.open(code)
+                if actor is None:
+                    # Its log has gone some other way: what is left of it goes, too.
+                    await self._node.log.remove(code, START)
+                else:
+                    actor.put(TimeIsUp())
             except (PoisonedRoomError, StoreError):
                 continue
-            if actor is not None:
-                actor.put(TimeIsUp())
 
     async def _let_sleep(self) -> None:
         now = monotonic()
@@ -241,10 +238,11 @@ class Directory:
             case Told(room, node, guests) if room in self._actors:
                 self._actors[room].follower.audience.hear_of(node, decode_guests(guests))
             case Alive(node):
-                self._neighbours[node] = monotonic()
+                self._neighbours.hear(node)
             case Missed():
                 for actor in self._actors.values():
-                    actor.follower.audience.ask_around()
+                    if len(actor.follower.audience):
+                        actor.follower.audience.ask_around()
                     actor.doubt()
 
     async def _found(self, plan: Plan, code: str, uid: bytes, secret: bytes) -> RoomActor | None:
@@ -282,8 +280,7 @@ class Directory:
         except StoreError:
             raise
         except Exception as error:
-            if isinstance(error, (UnknownRulesError, msgspec.ValidationError)):
-                # A newer server wrote it, and such servers can serve it.
+            if isinstance(error, NEWER):
                 logger.warning("room %s is left to others: %s", code, error)
             else:
                 logger.exception("room %s cannot be replayed", code)

@@ -13,7 +13,7 @@ from towerhall_protocol.messages import ServerOffers
 from towerhall_server.game import Seat
 from towerhall_server.room.prepared import Prepared
 from towerhall_server.room.replica import Change, frame_of
-from towerhall_server.room.state import Room
+from towerhall_server.room.state import Room, decides
 from towerhall_server.room.view import view, view_class
 
 
@@ -37,20 +37,20 @@ def draft(change: Change, views: Mapping[str, Document], seated: Collection[Seat
 
 def _offers(change: Change, seated: Collection[Seat]) -> dict[Seat | None, Prepared]:
     before, after = change.before, change.after
-    if before is None or before.table is not after.table or before.tag == after.tag:
+    if before is None or before.table is not after.table or not decides(before, after):
         # Seats may change hands with this, or nobody is asked anything new.
         return {}
     offers: dict[Seat | None, Prepared] = {}
     for seat in after.to_act():
         if seat in seated and after.is_played(seat):
-            offers[seat] = offers_of(after, change.seq, seat)
+            offers[seat] = offers_of(after, change.seq, change.mark, seat)
     return offers
 
 
-def offers_of(room: Room, seq: int, seat: Seat) -> Prepared:
+def offers_of(room: Room, seq: int, tag: str, seat: Seat) -> Prepared:
     """What a seat may do now: nothing if a bot plays for it."""
     offers = room.rules.offers(room.game, seat) if room.is_played(seat) else ()
-    return Prepared.made(ServerOffers(seq, room.tag, offers))
+    return Prepared.made(ServerOffers(seq, tag, offers))
 
 
 def view_before(change: Change) -> Document:

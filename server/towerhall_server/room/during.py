@@ -65,8 +65,6 @@ def _call_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
     seat = named_seat(table, body, "P-58")
     if isinstance(seat, Rejected):
         return seat
-    if seat is None:
-        return Rejected("bad_command", "P-58", {"detail": "seat is missing"})
     holder = _held(table, seat)
     if holder.plays_as:
         return Rejected("bot_plays", "P-58")
@@ -100,7 +98,7 @@ def _want_end(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 def _rematch(room: Room, person: Person, body: Body, known: Known) -> Events:
     table = room.table
-    if table.rematch:
+    if table.rematch != known.spent:
         return Rejected("rematch_made", "P-59", {"room": table.rematch})
     if known.wait_ms:
         return Rejected("too_many", "P-59", {"retry_ms": known.wait_ms})

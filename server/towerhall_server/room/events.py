@@ -1,10 +1,9 @@
-"""Everything that can happen to a room around its game, and the commit that holds it.
+"""Everything that can happen to a room around its game.
 
 These are stored for ever and written as arrays: a name, then the fields in this order. A field is
 never moved or removed; a new one comes last and has a default; an event that changes otherwise is
 stored under a new name, and `UPCASTERS` says what the old one is today. Whatever a newer server
 wrote is refused rather than read in part: that room is for others to serve.
-What happens inside the game is the game's own business: a commit carries its events unread.
 """
 
 from typing import Any, Final, TypeAlias

@@ -13,8 +13,8 @@ from time import monotonic
 from typing import Final, TypeVar
 
 from towerhall_protocol.messages import ServerPaused
-from towerhall_server.eventlog.batch import StoreError
 from towerhall_server.eventlog.entry import Entry
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.eventlog.log import (
     Answer,
@@ -35,10 +35,10 @@ from towerhall_server.room.draft import Draft
 from towerhall_server.room.guests import Guests, encode_guests
 from towerhall_server.room.healing import healing
 from towerhall_server.room.node import Node
-from towerhall_server.room.reading import whole_log
+from towerhall_server.room.reading import load
 from towerhall_server.room.record import keep_record
 from towerhall_server.room.replica import Change, Replica
-from towerhall_server.room.state import Room, stamped
+from towerhall_server.room.state import Room, entered
 
 logger = logging.getLogger(__name__)
 Reply = TypeVar("Reply")
@@ -57,19 +57,6 @@ class UnreadableLogError(RoomGoneError):
     """The log holds what this node cannot follow, as after an update of others: let them serve."""
 
     reason = "server_fault"
-
-
-async def load(node: Node, code: str) -> Replica | None:
-    """A room from its log; `None` if there is none."""
-    secret = await node.log.secret(code)
-    if secret is None:
-        return None
-    entries = await whole_log(node.log, code)
-    if not entries:
-        return None
-    replica = Replica(node.games, secret)
-    replica.load(entries)
-    return replica
 
 
 class Follower:
@@ -159,18 +146,20 @@ class Follower:
             meters.answers[type(answer).__name__.lower()] += 1
             return
         meters.appends += 1
-        wanted, likely = attempt.wanted, attempt.change
-        before, seq, stamps = likely.before, likely.seq, answer.stamps
-        after = stamped(self.room, likely.after, stamps.served_ms)
+        if attempt.draft is not None:
+            self._announce(attempt.draft)  # first of all: people wait for it
+        wanted, likely, stamps = attempt.wanted, attempt.change, answer.stamps
+        before, commit, seq, short = self.room, likely.commit, likely.seq, likely.mark
+        after = entered(before, likely.after, commit.cause, seq, short, stamps.served_ms)
         self.replica.take(Entry(seq, wanted.commit_id, wanted.chain, wanted.blob, stamps), after)
         self._ahead = (after, attempt.ahead)
         self.sure_at = now
         self._node.heard(before, after)
-        self._show(Change(before, after, likely.commit, seq, likely.mark), attempt.draft)
+        self._show(Change(before, after, commit, seq, short), attempt.draft)
 
     def _draft(self, attempt: Attempt) -> None:
         """Make ready what may be shown soon, unless it shows a clock: that goes by the time of the
-        commit, which only the store knows."""
+        commit, which only the store knows. No other view may need the room's place or time."""
         if not (attempt.settled or attempt.change.after.table.settings.turn_seconds):
             try:
                 attempt.draft = self.audience.draft(attempt.change)
@@ -229,11 +218,19 @@ class Follower:
             raise UnreadableLogError from error
         self._show(change)
 
-    def _show(self, change: Change, draft: Draft | None = None) -> None:
+    def _announce(self, draft: Draft) -> None:
         """Tell everybody of what is in the log. Where that fails nobody may hear that it was
         refused, or be left without it: they come back, and see whether it can be shown then."""
         try:
-            self.audience.show(self.replica, change, draft)
+            self.audience.announce(draft)
+        except Exception as error:
+            logger.exception("room %s cannot tell what is new", self.code)
+            raise UnreadableLogError from error
+
+    def _show(self, change: Change, announced: Draft | None = None) -> None:
+        """The same with all that goes with it; what was announced before is not told again."""
+        try:
+            self.audience.show(self.replica, change, announced)
         except Exception as error:
             logger.exception("room %s cannot be shown at %d", self.code, change.seq)
             raise UnreadableLogError from error

@@ -65,6 +65,11 @@ class Order(msgspec.Struct, frozen=True):
     decide: Callable[[Room], Step | None]
     done: asyncio.Future[None]
 
+    def fail(self, error: Exception) -> None:
+        """It cannot be done; whoever waits for it is told why."""
+        if not self.done.done():
+            self.done.set_exception(error)
+
 
 class TimeIsUp(msgspec.Struct, frozen=True):
     """What the room wanted to do by itself may be due."""

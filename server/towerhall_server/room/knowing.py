@@ -7,6 +7,8 @@ from towerhall_server.room.absence import Absence
 from towerhall_server.room.core import Plan
 from towerhall_server.room.follower import Follower
 from towerhall_server.room.inbox import Command
+from towerhall_server.room.node import Node
+from towerhall_server.room.reading import NEWER, load
 from towerhall_server.room.rematch import rematch_plan
 from towerhall_server.room.seats import Known
 
@@ -24,11 +26,24 @@ async def find_out(
     table, asker = follower.room.table, command.viewer.person.id
     if command.asked.body["command"] == "call_bot":
         return Known(absent=absence.seats())
-    may_be_made = table.status == "over" and not table.rematch and not command.asked.dry
-    if known.rematch or not may_be_made or table.seat_of(asker) is None:
+    if known.rematch or table.status != "over" or table.seat_of(asker) is None:
         return known
+    spent = table.rematch
+    if spent and not await follower.insist(lambda: _is_spent(follower.node, spent)):
+        return known
+    if command.asked.dry:
+        return Known(spent=spent)
     wait_ms = await follower.node.wait_ms(asker)
     if wait_ms:
-        return Known(wait_ms=wait_ms)
+        return Known(spent=spent, wait_ms=wait_ms)
     plan = rematch_plan(follower.room, asker, follower.node.games)
-    return Known(rematch=await follower.insist(lambda: make_room(plan)))
+    return Known(spent=spent, rematch=await follower.insist(lambda: make_room(plan)))
+
+
+async def _is_spent(node: Node, code: str) -> bool:
+    """Whether nobody can play in that room any more, and nobody has: it is gone, or was closed."""
+    try:
+        replica = await load(node, code)
+    except NEWER:
+        return False
+    return replica is None or bool(replica.room.table.closed)

@@ -21,7 +21,11 @@ _MAX_7_BITS, _MAX_16_BITS = 125, 0xFFFF
 _IN_16_BITS, _IN_64_BITS = 126, 127
 _HEAD_BYTES = {_IN_16_BITS: 4, _IN_64_BITS: 10}
 """By the first length byte of a frame; 2 for all others."""
-_head_7 = Struct("!BB").pack
+_HEADS_7 = {
+    kind: [bytes((kind, length)) for length in range(_MAX_7_BITS + 1)]
+    for kind in (_FINAL_TEXT, _FINAL_BINARY)
+}
+"""The heads of short frames, by kind and length: most are such."""
 _head_16 = Struct("!BBH").pack
 _head_64 = Struct("!BBQ").pack
 
@@ -29,20 +33,21 @@ _head_64 = Struct("!BBQ").pack
 class Prepared:
     """One message to clients, ready to be written."""
 
-    __slots__ = ("_binary", "_text", "message")
+    __slots__ = ("_text", "binary", "message")
 
     def __init__(
         self, message: ServerMessage | LobbyServerMessage | None, binary: bytes | None = None
     ) -> None:
         self.message = message
         """`None` for one of which only the bytes are there."""
-        self._binary = binary
+        self.binary = binary or _frame(_FINAL_BINARY, _encode_msgpack(message))
+        """The frame for msgpack connections, which most are: it is made at once."""
         self._text: bytes | None = None
 
     @classmethod
     def made(cls, message: ServerMessage) -> "Prepared":
-        """A message made into bytes at once, so that all it consists of is free again: there may
-        be a hundred offers in it, and nobody has to find them again when it has been sent."""
+        """A message of which nothing but the bytes is kept: there may be a hundred offers in it,
+        and nobody has to find them again when it has been sent."""
         return cls(None, _frame(_FINAL_BINARY, _encode_msgpack(message)))
 
     @classmethod
@@ -50,15 +55,8 @@ class Prepared:
         """A message of which only its frame for msgpack connections was kept, to save memory."""
         return cls(None, binary)
 
-    def binary(self) -> bytes:
-        """The frame for msgpack connections."""
-        frame = self._binary
-        if frame is None:
-            frame = self._binary = _frame(_FINAL_BINARY, _encode_msgpack(self.message))
-        return frame
-
     def text(self) -> bytes:
-        """The frame for JSON connections."""
+        """The frame for JSON connections, made when the first of them wants it."""
         frame = self._text
         if frame is None:
             message = _decode_msgpack(self._payload()) if self.message is None else self.message
@@ -71,7 +69,7 @@ class Prepared:
         return len(self._payload())
 
     def _payload(self) -> bytes:
-        frame = self.binary()
+        frame = self.binary
         return frame[_HEAD_BYTES.get(frame[1], 2) :]
 
 
@@ -79,7 +77,7 @@ def _frame(head: int, payload: bytes) -> bytes:
     """A whole frame; its length in the shortest of three forms (RFC 6455, 5.2)."""
     length = len(payload)
     if length <= _MAX_7_BITS:
-        return _head_7(head, length) + payload
+        return _HEADS_7[head][length] + payload
     if length <= _MAX_16_BITS:
         return _head_16(head, _IN_16_BITS, length) + payload
     return _head_64(head, _IN_64_BITS, length) + payload

@@ -25,7 +25,7 @@ from towerhall_server.room.events import (
     TimedOut,
 )
 from towerhall_server.room.seats import Known, Person
-from towerhall_server.room.state import Room, look_up
+from towerhall_server.room.state import Done, Room, look_up
 
 ABANDONED: Final = "abandoned"
 Actor = Literal["person", "bot", "timer", "room"]
@@ -96,8 +96,11 @@ def _by_person(room: Room, commit: Commit) -> Step:
     cause, body = commit.cause, commit.command
     if cause.n < 0 or not cause.identity:
         raise UndecidedError("its command has no sender")
-    if look_up(room, cause) is not None:
-        raise UndecidedError(f"command {cause.n} of its sender, or a later one, is done already")
+    match look_up(room, cause):
+        case Done(seq):
+            raise UndecidedError(f"command {cause.n} of its sender is done already, in {seq}")
+        case Rejected() as refusal:
+            raise UndecidedError(_refusal(refusal))
     seat = room.table.seat_of(cause.identity)
     cause = msgspec.structs.replace(cause, seat=-1 if seat is None else seat)
     if not isinstance(body.get("command"), str):
@@ -105,11 +108,15 @@ def _by_person(room: Room, commit: Commit) -> Step:
     # What people call themselves is theirs to say: there is nothing to decide it from.
     names = [event.name for event in commit.room if isinstance(event, PersonSat)]
     person = Person(cause.identity, names[0] if names else "")
-    # Who was away, and which room was made, no log tells.
+    # Who was away, which room was made, and whether an earlier one was of use, no log tells.
     made = [event.code for event in commit.room if isinstance(event, RematchMade)]
     if not all(map(is_code, made)):
         raise UndecidedError("no room has such a code")
-    known = Known(absent=range(len(room.table.seats)), rematch=made[0] if made else "")
+    known = Known(
+        absent=range(len(room.table.seats)),
+        rematch=made[0] if made else "",
+        spent=room.table.rematch,
+    )
     return _accepted(core.step(room, person, cause, body, room.tag, known))
 
 

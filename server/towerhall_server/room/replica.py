@@ -28,10 +28,11 @@ TAIL: Final = 20
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
-    """One commit that a replica has taken in."""
+    """One commit that a replica has taken in, or will take in if the store agrees."""
 
     before: Room | None
     after: Room
+    """As long as the store has not agreed, this room does not know of its place and time."""
     commit: Commit
     seq: int
     mark: str
@@ -65,9 +66,9 @@ def _outcome(room: Room, entries: Sequence[Entry]) -> Room:
         if decides(before, room):
             decided = entry
         cause = commit.cause
-        if cause.n:
+        if cause.n > 0:
             sender = cause.sender
-            commands[sender] = remembered(commands.get(sender, ()), cause.n, entry.seq)
+            commands[sender] = remembered(commands.get(sender, b""), cause.n, entry.seq)
     if entries:
         served_ms = entries[-1].stamps.served_ms
         room = msgspec.structs.replace(room, commands=commands, served_ms=served_ms)
@@ -89,18 +90,13 @@ class Replica:
     def __init__(self, games: Mapping[str, AnyGame], secret: bytes) -> None:
         self._games = games
         self._secret = secret
-        self._room: Room | None = None
+        self.room: Room
+        """There from the first entry on."""
         self.point: Point = START
         self.tail: deque[Entry] = deque(maxlen=TAIL)
         self._marks = bytearray()
         self._cold: tuple[Room | None, tuple[Entry, ...]] = (None, ())
         self._frames: dict[str, dict[int, bytes]] = {}
-
-    @property
-    def room(self) -> Room:
-        if self._room is None:
-            raise ValueError("nothing of the log has been read")
-        return self._room
 
     def load(self, entries: Sequence[Entry]) -> None:
         """Read a log from its beginning, without anybody watching.
@@ -115,20 +111,21 @@ class Replica:
         room = _outcome(first.after, entries[1:recent])
         self._marks += b"".join([entry.chain[:MARK_BYTES] for entry in entries[:recent]])
         self.tail.extend(entries[:recent])
-        self._room, self.point = room, entries[recent - 1].point
+        self.room, self.point = room, entries[recent - 1].point
         self._cold = (None, tuple(entries)) if recent == 1 else (room, tuple(entries[recent:]))
         for entry in entries[recent:]:
             self.follow(entry)
 
     def follow(self, entry: Entry) -> Change:
         """Take in the next entry, which somebody has appended."""
-        change = follow(self._games, self._secret, self._room, entry)
+        before = self.room if self.point.seq else None
+        change = follow(self._games, self._secret, before, entry)
         self.take(entry, change.after)
         return change
 
     def take(self, entry: Entry, after: Room) -> None:
         """Move on to the place after an entry."""
-        self._room = after
+        self.room = after
         self.point = entry.point
         self.tail.append(entry)
         self._marks += entry.chain[:MARK_BYTES]
@@ -136,7 +133,7 @@ class Replica:
     def keep_frame(self, name: str, seq: int, prepared: Prepared) -> None:
         """Remember what viewers of a class got."""
         frames = self._frames.setdefault(name, {})
-        frames[seq] = prepared.binary()
+        frames[seq] = prepared.binary
         frames.pop(seq - RECENT, None)
         if self._cold[1] and self._cold[1][-1].seq <= seq - RECENT:
             self._cold = (None, ())
@@ -168,11 +165,10 @@ class Replica:
 
     def shared_with(self, other: "Replica") -> int:
         """Up to which seq two logs are the same."""
-        most = min(len(self._marks), len(other._marks)) // MARK_BYTES
-        for n in range(most, 0, -1):
-            if self._marks[: MARK_BYTES * n] == other._marks[: MARK_BYTES * n]:
-                return n
-        return 0
+        both = zip(self._marks, other._marks, strict=False)
+        same = next((at for at, (here, there) in enumerate(both) if here != there), None)
+        shorter = min(len(self._marks), len(other._marks))
+        return (shorter if same is None else same) // MARK_BYTES
 
     def _warm(self, name: str, frames: dict[int, bytes]) -> None:
         """Make the frames of entries that were read from the log while nobody watched."""
@@ -182,5 +178,5 @@ class Replica:
             change = follow(self._games, self._secret, room, entry)
             room = change.after
             new = view(room, name)
-            frames.setdefault(entry.seq, frame_of(change, old, new).binary())
+            frames.setdefault(entry.seq, frame_of(change, old, new).binary)
             old = new

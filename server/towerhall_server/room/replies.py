@@ -12,8 +12,8 @@ from towerhall_protocol.messages import (
 )
 from towerhall_server.game import Rejected
 from towerhall_server.room.explaining import explain
-from towerhall_server.room.follower import Follower
-from towerhall_server.room.inbox import Command
+from towerhall_server.room.follower import Follower, RoomGoneError
+from towerhall_server.room.inbox import Command, Item, Join, Order, Resync, Tried
 from towerhall_server.room.prepared import Prepared
 
 STORE_UNAVAILABLE: Final = Prepared(
@@ -39,6 +39,26 @@ def reject(follower: Follower, item: Command, refusal: Rejected) -> None:
     follower.node.meters.rejects[refusal.code] += 1
     text = explain(follower.room.rules, refusal)
     tell(item, ServerRejected(item.asked.n, refusal.code, refusal.rule, refusal.params, text))
+
+
+def fault(follower: Follower, item: Item, error: Exception) -> None:
+    """Something could not be handled: whoever waits for it need not wait any longer."""
+    match item:
+        case (Command() as command) | Tried(command):
+            reject(follower, command, Rejected("poisoned", "P-40"))
+        case Join(viewer) | Resync(viewer):
+            viewer.close("server_fault")
+        case Order():
+            item.fail(error)
+
+
+def send_away(item: Item, reason: str) -> None:
+    """The room has ended here, before this was its turn."""
+    match item:
+        case Join(viewer):
+            viewer.close(reason)
+        case Order():
+            item.fail(RoomGoneError())
 
 
 def tell(item: Command, message: ServerAccepted | ServerDuplicate | ServerRejected) -> None:

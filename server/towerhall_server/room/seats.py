@@ -51,6 +51,8 @@ class Known(msgspec.Struct, frozen=True):
     """Seats of people who have been away for long."""
     rematch: str = ""
     """The code of a room that was made for the same people."""
+    spent: str = ""
+    """The code of one that was made before and in which nobody can play any more."""
     wait_ms: int = 0
     """How long the person who asks has to wait until they may make a room."""
 
@@ -100,8 +102,8 @@ def _kick(room: Room, person: Person, body: Body, known: Known) -> Events:
     seat = named_seat(table, body, "P-57")
     if isinstance(seat, Rejected):
         return seat
-    holder = None if seat is None else table.seats[seat]
-    if seat is None or holder is None or holder.is_bot:
+    holder = table.seats[seat]
+    if holder is None or holder.is_bot:
         return Rejected("seat_empty", "P-57")
     if holder.identity == person.id:
         return Rejected("own_seat", "P-57")
@@ -157,7 +159,7 @@ def _open(room: Room, person: Person, body: Body, known: Known) -> Events:
     nonce = _bytes(body, "nonce", NONCE_BYTES, "P-54")
     if isinstance(nonce, Rejected):
         return nonce
-    if not nonce or nonce_hash(table.uid, nonce) != holder.nonce_hash:
+    if nonce_hash(table.uid, nonce) != holder.nonce_hash:
         return Rejected("wrong_nonce", "P-54")
     return (NonceOpened(seat, nonce),)
 
@@ -176,8 +178,8 @@ def _remove_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
     seat = named_seat(table, body, "P-55")
     if isinstance(seat, Rejected):
         return seat
-    holder = None if seat is None else table.seats[seat]
-    if seat is None or holder is None or not holder.is_bot:
+    holder = table.seats[seat]
+    if holder is None or not holder.is_bot:
         return Rejected("seat_empty", "P-55")
     return (SeatLeft(seat),)
 
@@ -217,10 +219,9 @@ def seat_of(table: Table, person: Person) -> int:
     return seat
 
 
-def named_seat(table: Table, body: Body, rule: str) -> int | Rejected | None:
-    seat = body.get("seat")
-    if seat is None:
-        return None
+def named_seat(table: Table, body: Body, rule: str) -> int | Rejected:
+    """The seat that a command names."""
+    seat = body["seat"]
     if type(seat) is not int:
         return Rejected("bad_command", rule, {"detail": "seat is a whole number"})
     if not 0 <= seat < len(table.seats):
@@ -234,36 +235,32 @@ def _seat_for(table: Table, person: Person, body: Body) -> int | Rejected:
     if own is not None and table.seats[own] is None and body.get("seat") in (None, own):
         return own
     seat = _free_seat(table, body, "P-51")
-    if isinstance(seat, Rejected) or not _is_reserved(table, seat):
+    if isinstance(seat, Rejected) or not table.is_reserved(seat):
         return seat
     return Rejected("seat_reserved", "P-51")
 
 
-def _is_reserved(table: Table, seat: int) -> bool:
-    return bool(table.reserved and table.reserved[seat])
-
-
 def _free_seat(table: Table, body: Body, rule: str) -> int | Rejected:
     """The seat that is asked for, or the first that is free; if possible one for anybody."""
-    seat = named_seat(table, body, rule)
-    if isinstance(seat, Rejected):
-        return seat
     free = table.free_seats()
-    if not free:
-        return Rejected("room_full", rule)
-    if seat is None:
-        return next((each for each in free if not _is_reserved(table, each)), free[0])
-    return seat if seat in free else Rejected("seat_taken", rule, {"seat": seat})
+    if "seat" not in body:
+        if not free:
+            return Rejected("room_full", rule)
+        return next((each for each in free if not table.is_reserved(each)), free[0])
+    seat = named_seat(table, body, rule)
+    if isinstance(seat, Rejected) or seat in free:
+        return seat
+    return Rejected("seat_taken", rule, {"seat": seat})
 
 
 def _bytes(body: Body, name: str, size: int, rule: str) -> bytes | Rejected:
     """Bytes from base64url text; none if the field is absent."""
-    text = body.get(name, "")
+    if name not in body:
+        return b""
+    text = body[name]
     wrong = Rejected("bad_command", rule, {"detail": f"{name} is {size} bytes as base64url"})
     if not isinstance(text, str):
         return wrong
-    if not text:
-        return b""
     try:
         data = from_base64url(text)
     except ValueError:

@@ -6,12 +6,13 @@ Nothing here decides whether something may happen.
 """
 
 from collections.abc import Mapping
+from struct import Struct
 from typing import Any, Final
 
 import msgspec
 
 from towerhall_protocol.fairness import NO_NONCE, game_seed
-from towerhall_server.game import AnyGame, Seat
+from towerhall_server.game import AnyGame, Rejected, Seat
 from towerhall_server.room.commits import Cause, Commit
 from towerhall_server.room.events import (
     Dealt,
@@ -23,6 +24,8 @@ from towerhall_server.room.table import Holder, Table, bot, fold_table
 
 MOST_PAIRS: Final = 16
 """So many commands of one sender are remembered with their seq; the store keeps as many."""
+_PAIR: Final = Struct(">QQ")
+_MOST_BYTES: Final = MOST_PAIRS * _PAIR.size
 
 
 class Room(msgspec.Struct, frozen=True, gc=False):
@@ -40,9 +43,13 @@ class Room(msgspec.Struct, frozen=True, gc=False):
     """Service time of that commit."""
     served_ms: int = 0
     """Service time of the last commit."""
-    commands: Mapping[str, tuple[int, ...]] = {}
-    """Sender to its last commands, as number, seq, number, seq and so on: what has been done need
-    not be done again."""
+    commands: Mapping[str, bytes] = {}
+    """Sender to its last commands, as packed pairs of number and seq: what has been done need not
+    be done again."""
+
+    def __repr__(self) -> str:
+        # With its parts it would tell the secret, wherever somebody prints something that holds it.
+        return f"<room {self.table.code}, {self.table.status}>"
 
     @property
     def playing(self) -> bool:
@@ -99,37 +106,27 @@ def end(room: Room, events: tuple[RoomEvent, ...]) -> Room:
 
 
 def entered(before: Room, after: Room, cause: Cause, seq: int, mark: str, served_ms: int) -> Room:
-    """The folded room once its commit has entered the log at that place."""
-    return stamped(before, placed(before, after, cause, seq, mark), served_ms)
-
-
-def placed(before: Room, after: Room, cause: Cause, seq: int, mark: str) -> Room:
-    """The folded room with the place that its commit will have, if it gets it; not yet its time."""
+    """The folded room once its commit has entered the log at that place and time."""
     commands = before.commands
-    if cause.n:
+    if cause.n > 0:
         sender = cause.sender
-        commands = {**commands, sender: remembered(commands.get(sender, ()), cause.n, seq)}
+        commands = {**commands, sender: remembered(commands.get(sender, b""), cause.n, seq)}
+    decision = decides(before, after)
     return Room(
         rules=after.rules,
         secret=after.secret,
         table=after.table,
         game=after.game,
-        tag=mark if decides(before, after) else before.tag,
-        began_ms=before.began_ms,
-        served_ms=before.served_ms,
+        tag=mark if decision else before.tag,
+        began_ms=served_ms if decision else before.began_ms,
+        served_ms=served_ms,
         commands=commands,
     )
 
 
-def stamped(before: Room, after: Room, served_ms: int) -> Room:
-    """A room with its place, and the service time at which it got there."""
-    began_ms = before.began_ms if after.tag == before.tag else served_ms
-    return msgspec.structs.replace(after, began_ms=began_ms, served_ms=served_ms)
-
-
-def remembered(done: tuple[int, ...], n: int, seq: int) -> tuple[int, ...]:
+def remembered(done: bytes, n: int, seq: int) -> bytes:
     """What is kept of a sender's commands after one more."""
-    return (*(done[2:] if len(done) == 2 * MOST_PAIRS else done), n, seq)
+    return (done + _PAIR.pack(n, seq))[-_MOST_BYTES:]
 
 
 def decides(before: Room, after: Room) -> bool:
@@ -154,19 +151,25 @@ class Done(msgspec.Struct, frozen=True):
     seq: int
 
 
-class Overtaken(msgspec.Struct, frozen=True):
-    """A command that a later one of the same sender has overtaken."""
+STALE: Final = Rejected("stale", "P-42")
+"""A later command of the same sender is done."""
+ORIGIN_TAKEN: Final = Rejected("origin_taken", "P-42")
+"""Frames name origins: somebody else would take this command for one of theirs."""
 
 
-def look_up(room: Room, cause: Cause) -> Done | Overtaken | None:
+def look_up(room: Room, cause: Cause) -> Done | Rejected | None:
     """What became of a command, as far as this replica knows; `None` if it is new."""
-    done = room.commands.get(cause.sender, ())
-    if not done or cause.n > done[-2]:
+    done = room.commands.get(cause.sender)
+    if done is None:
+        of_origin = f"/{cause.origin}"
+        is_taken = any(sender.endswith(of_origin) for sender in room.commands)
+        return ORIGIN_TAKEN if is_taken else None
+    if cause.n > _PAIR.unpack_from(done, len(done) - _PAIR.size)[0]:
         return None
-    for at in range(0, len(done), 2):
-        if done[at] == cause.n:
-            return Done(done[at + 1])
-    return Overtaken()
+    for n, seq in _PAIR.iter_unpack(done):
+        if n == cause.n:
+            return Done(seq)
+    return STALE
 
 
 def _fold_event(room: Room, event: RoomEvent) -> Room:

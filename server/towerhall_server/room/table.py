@@ -100,6 +100,13 @@ class Table(msgspec.Struct, frozen=True, dict=True):
     def seat_of(self, identity: str) -> Seat | None:
         return _seats_by_identity(self).get(identity)
 
+    def is_reserved(self, seat: int) -> bool:
+        """Whether the seat is one person's, who has it or may still come for it."""
+        owner = self.reserved[seat] if self.reserved else ""
+        if not owner or owner in self.kicked:
+            return False
+        return self.seat_of(owner) == (None if self.seats[seat] is None else seat)
+
     def free_seats(self) -> tuple[Seat, ...]:
         return tuple(Seat(seat) for seat, holder in enumerate(self.seats) if holder is None)
 

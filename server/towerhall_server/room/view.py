@@ -18,7 +18,7 @@ from towerhall_server.room.events import facts
 from towerhall_server.room.state import Room
 from towerhall_server.room.table import Holder, Table
 
-VIEW_VERSION: Final = 1
+VIEW_VERSION: Final = 2
 """Of the shape of the room part. Whoever holds another one gets a snapshot."""
 NOTHING: Final[Document] = {}
 """The view before the first commit."""
@@ -95,7 +95,8 @@ def _table(table: Table) -> dict[str, object]:
     if table.quick:
         document["quick"] = True
     if table.reserved and table.status == "waiting":
-        document["reserved"] = [seat for seat, who in enumerate(table.reserved) if who]
+        seats = range(len(table.seats))
+        document["reserved"] = [seat for seat in seats if table.is_reserved(seat)]
     if table.previous:
         document["previous"] = table.previous
     if table.rematch:

@@ -31,7 +31,7 @@ class Viewer(Protocol):
         """Whether what is sent now would be thrown away."""
         ...
 
-    def send(self, *messages: Prepared) -> None:
+    def send(self, message: Prepared, *more: Prepared) -> None:
         """Together if there are several. Never blocks and never fails: a connection that is over
         swallows them."""
         ...

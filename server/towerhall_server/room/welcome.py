@@ -5,10 +5,12 @@ without one, or with one of another past, a snapshot. All of it happens in one s
 nothing can fall between what was sent and the first frame after it.
 """
 
+from towerhall_protocol.errors import hint
 from towerhall_protocol.level import LEVEL
 from towerhall_protocol.messages import (
     Arrival,
     Cursor,
+    ServerError,
     ServerPaused,
     ServerPresence,
     ServerSeat,
@@ -29,6 +31,7 @@ async def welcome(follower: Follower, viewer: Viewer, cursor: Cursor | None) -> 
         return
     room, replica, audience = follower.room, follower.replica, follower.audience
     if cursor is not None and _uid(cursor.base) != _uid(base_of(room, "")):
+        viewer.send(Prepared(ServerError("room_gone", {}, hint("room_gone", {}))))
         viewer.close("room_gone")
         return
     audience.add(room, viewer)
@@ -36,11 +39,11 @@ async def welcome(follower: Follower, viewer: Viewer, cursor: Cursor | None) -> 
     here = replica.cursor(name)
     frames: list[Prepared] | None = None
     lost = 0
-    if cursor is not None and cursor.base == here.base:
-        if replica.knows(cursor):
-            frames = replica.missed(name, cursor.seq)
-        else:
+    if cursor is not None:
+        if not replica.knows(cursor):
             lost = max(1, cursor.seq - replica.point.seq)
+        elif cursor.base == here.base:
+            frames = replica.missed(name, cursor.seq)
     snapshot = Prepared(_arrival(follower, viewer, here, name, lost=lost))
     messages = [snapshot]
     if cursor is not None and frames is not None:
@@ -54,11 +57,13 @@ async def welcome(follower: Follower, viewer: Viewer, cursor: Cursor | None) -> 
 
 def resync(follower: Follower, viewer: Viewer) -> None:
     """Start a viewer anew that was too slow: whatever it was not sent meanwhile is told again."""
-    seat = viewer.seat
-    follower.audience.snapshot(follower.replica, viewer)
-    viewer.send(Prepared(ServerSeat(-1 if seat is None else seat)))
-    viewer.send(Prepared(ServerPaused(follower.paused)))
-    viewer.send(Prepared(ServerPresence(follower.audience.online, follower.audience.watchers)))
+    seat, audience = viewer.seat, follower.audience
+    state = (
+        Prepared(ServerSeat(-1 if seat is None else seat)),
+        Prepared(ServerPaused(follower.paused)),
+        Prepared(ServerPresence(audience.online, audience.watchers)),
+    )
+    audience.snapshot(follower.replica, viewer, more=state)
 
 
 def _arrival(

@@ -178,7 +178,7 @@ async def test_bytes_that_are_no_message_are_answered_and_otherwise_ignored(
 
 
 @pytest.mark.parametrize("subprotocol", BOTH)
-async def test_items_and_keys_that_nobody_knows_yet_are_ignored(
+async def test_items_and_keys_that_nobody_knows_yet_are_ignored_but_in_commands(
     shared: ServerProcess, token: str, code: str, subprotocol: str
 ) -> None:
     async with connected(shared.url, code, subprotocol) as raw:
@@ -188,9 +188,12 @@ async def test_items_and_keys_that_nobody_knows_yet_are_ignored(
         await raw.say("ping", 5, None, deep(7), {"x": "y"})
         assert (await raw.wait_for("pong"))[1] == 5
         # As deep, as long and as wide as it may be.
-        body = {"command": "add_bot", "later": deep(6), **{f"k{n}": "" for n in range(30)}}
+        body = {"command": "add_bot", "later": deep(6), **{f"m{n}": "" for n in range(30)}}
         await raw.say("command", 1, "", body, True, *range(59))
-        assert await raw.wait_for("accepted", 1) == ["accepted", 1, {}]
+        refusal = await raw.wait_for("rejected", 1)
+        assert refusal[2:5] == ["bad_command", "P-50", {"detail": "add_bot has no later"}]
+        await raw.say("command", 2, "", {"command": "add_bot"}, True, *range(59))
+        assert await raw.wait_for("accepted", 2) == ["accepted", 2, {}]
 
 
 async def test_too_large_a_message_and_text_that_is_no_utf8_end_the_connection(
