@@ -7,7 +7,7 @@ import pytest
 
 from tests.client.fake_server import PLAYING, WAITING, FakeServer, Visit, fake_server, joined
 from towerhall_client.connection import Answer
-from towerhall_client.errors import RefusedError, ServiceError, TableClosedError
+from towerhall_client.errors import RefusedError, TableClosedError
 from towerhall_protocol import happenings as h
 from towerhall_protocol import messages as m
 from towerhall_protocol.commands import base64url
@@ -183,56 +183,6 @@ async def test_pings_tell_the_seq() -> None:
         assert told[0] == 7
         assert told == sorted(told)
         assert table.replay.now == (10, 4)
-
-
-def frames(first: int, last: int) -> tuple[m.ServerFrame, ...]:
-    return tuple(m.ServerFrame(n, f"mark{n}", (), (), {"n": n}) for n in range(first, last + 1))
-
-
-async def test_history_comes_in_pages_over_breaks_and_limits() -> None:
-    async def first(visit: Visit) -> None:
-        await visit.welcome(PLAYING, 9)
-        assert await visit.receive() == m.ClientHistory(1, 9)
-        await visit.send(m.ServerHistory(frames(1, 3), 9))
-        assert await visit.receive() == m.ClientHistory(4, 9)
-        await visit.send(m.ServerError("too_many", {"retry_ms": 100}, "later"))
-        assert await visit.receive() == m.ClientHistory(4, 9)
-        await visit.drop()
-
-    async def second(visit: Visit) -> None:
-        await visit.welcome_back()
-        assert await visit.receive() == m.ClientHistory(4, 9)
-        await visit.send(m.ServerHistory(frames(4, 9), 9))
-        await visit.stay()
-
-    async with fake_server(first, second) as server, joined(server, keep_frames=True) as table:
-        assert table.replay.missing() == (1, 9)
-        assert await table.history() == frames(1, 9)
-        assert table.replay.missing() is None
-        assert table.replay.view_at(5) == {"n": 5}
-
-
-async def test_a_range_that_is_not_there_raises() -> None:
-    async def strict(visit: Visit) -> None:
-        await visit.welcome()
-        await visit.receive()
-        await visit.send(m.ServerError("bad_range", {"last": 1}, "ask for less"))
-        await visit.stay()
-
-    async with fake_server(strict) as server, joined(server) as table:
-        with pytest.raises(ServiceError, match="bad_range: ask for less"):
-            await table.history(5, 9)
-
-
-async def test_an_empty_page_ends_the_history() -> None:
-    async def forgetful(visit: Visit) -> None:
-        await visit.welcome(PLAYING, 9)
-        await visit.receive()
-        await visit.send(m.ServerHistory((), 9))
-        await visit.stay()
-
-    async with fake_server(forgetful) as server, joined(server) as table:
-        assert await table.history() == ()
 
 
 async def test_a_nonce_is_sealed_by_sitting_and_opened_by_itself() -> None:

@@ -145,6 +145,63 @@ async def test_whoever_is_told_to_go_comes_back_elsewhere() -> None:
         await lobby.until(lambda: lobby.rooms == {"B": B})
 
 
+async def test_a_server_that_closes_before_the_moment_is_not_asked_again_before_it() -> None:
+    closed, moment = asyncio.Event(), asyncio.Event()
+    waits: list[float] = []
+
+    async def first(talk: Talk) -> None:
+        await talk.welcome(A=A)
+        await talk.say(ServerGo(4000))
+        await talk.close("restart")
+        closed.set()
+
+    async def second(talk: Talk) -> None:
+        assert moment.is_set()
+        await talk.welcome(B=B)
+        await talk.until_closed()
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        await moment.wait()
+
+    retry = Retry(sleep=sleep, chance=lambda: 0.5)
+    async with lobby_server(first, second) as url, look(url, "token", retry=retry) as lobby:
+        await closed.wait()
+        await lobby.until(lambda: not lobby.up)
+        await asyncio.sleep(0.05)
+        assert lobby.rooms == {"A": A}
+        moment.set()
+        await lobby.until(lambda: lobby.rooms == {"B": B})
+        assert waits == [2.0]
+
+
+async def test_only_a_connection_that_lasted_makes_waits_short_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("towerhall_client.lobby.STEADY_SECONDS", 0.0)
+    waits: list[float] = []
+
+    async def lasting(talk: Talk) -> None:
+        await talk.welcome(A=A)
+        await talk.close("restart")
+
+    async def failing(talk: Talk) -> None:
+        await talk.close("restart")
+
+    async def last(talk: Talk) -> None:
+        await talk.welcome(B=B)
+        await talk.until_closed()
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    scripts = (lasting, failing, failing, lasting, failing, last)
+    retry = Retry(sleep=sleep, chance=lambda: 0.5)
+    async with lobby_server(*scripts) as url, look(url, "token", retry=retry) as lobby:
+        await lobby.until(lambda: lobby.rooms == {"B": B})
+    assert waits == [0.125, 0.25, 0.5, 0.125, 0.25]
+
+
 @pytest.mark.parametrize("nonsense", [b"\xc1", b'["patch",{}]', "text", b"\x91\xa5patch"])
 async def test_nonsense_leads_to_another_connection(nonsense: str | bytes) -> None:
     async def first(talk: Talk) -> None:

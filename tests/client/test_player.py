@@ -226,3 +226,13 @@ async def test_offers_that_are_taken_away_are_no_turn() -> None:
     async with fake_server(serve) as server, joined(server) as table:
         await asyncio.wait_for(play(table, terminal.lines(), terminal.out), 10)
     assert not any("your turn" in line for line in terminal.said)
+
+
+async def test_what_cannot_be_sent_is_said_and_the_game_goes_on() -> None:
+    said = await session(
+        ("say caf\udce9", "cannot be sent"),
+        ("clock 99999999999999999999", "cannot be sent"),
+        ("sit", "you have seat 0"),
+        ("quit", ""),
+    )
+    assert said[-2:] == ["2 seen 2", "you have seat 0"]

@@ -1,7 +1,8 @@
 """A place at a table: the room as this client sees it, and everything that it may do there.
 
 `connect` keeps the place over any number of breaks. Commands are answered or refused in the end,
-however often the connection broke in between; whoever waits for an answer just waits longer.
+however often the connection broke in between; whoever waits for an answer just waits longer. What
+cannot travel at all raises `ValueError` or `TypeError` where it is said, and nothing is sent.
 """
 
 import asyncio
@@ -12,12 +13,12 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from weakref import WeakSet
 
-from towerhall_client.errors import RefusedError, TableClosedError
+from towerhall_client.errors import RefusedError, TableClosedError, closed_by
 from towerhall_client.history import History
 from towerhall_client.line import Address, Disconnected, Happening, Line
 from towerhall_client.retry import Retry
 from towerhall_client.room_commands import Answer, RoomCommands
-from towerhall_protocol import codec
+from towerhall_client.sendable import as_read, body_as_read
 from towerhall_protocol import happenings as h
 from towerhall_protocol.document import Document
 from towerhall_protocol.level import MSGPACK
@@ -37,7 +38,6 @@ async def connect(
     token: str,
     *,
     key: str = "",
-    origin: str = "",
     subprotocol: str = MSGPACK,
     keep_frames: bool = False,
     retry: Retry | None = None,
@@ -47,7 +47,7 @@ async def connect(
     """The table of that room, from the first welcome on. `TableClosedError` if there is none."""
     table = Table(
         Address(url, code, token, key, subprotocol),
-        Replay(random_bytes, origin=origin, keep_frames=keep_frames),
+        Replay(random_bytes, keep_frames=keep_frames),
         retry or Retry(),
         ping_seconds,
     )
@@ -143,30 +143,33 @@ class Table(RoomCommands):
 
     async def chat(self, text: str) -> None:
         """Say something to everybody here. It has been heard when it comes back as `ChatSaid`."""
-        await self._line_is_up()
-        self._line.post(ClientChat(text))
+        await self._say(ClientChat(text))
 
     async def emote(self, emote: str) -> None:
         """Say one of `messages.EMOTES` to everybody who is here at this moment."""
-        await self._line_is_up()
-        self._line.post(ClientEmote(emote))
+        await self._say(ClientEmote(emote))
 
     async def history(self, first: int = 1, last: int | None = None) -> tuple[ServerFrame, ...]:
         """The frames of that range, both ends included; up to now if no end is given."""
         return await self._history.frames(first, self.seq if last is None else last)
 
+    async def _say(self, message: ClientChat | ClientEmote) -> None:
+        as_read(message)
+        await self._line_is_up()
+        self._line.post(message)
+
     async def _line_is_up(self) -> None:
         await self.until(lambda: self.is_up)
 
     async def _game_command(self, command: Mapping[str, Any], *, dry: bool) -> Answer:
-        codec.encode(command)  # here, where whoever made it can see what is wrong with it
+        body = body_as_read(command)
         tag = self.replay.tag
 
         def make() -> ClientCommand:
             # It waited for others to be answered, and meanwhile the game went on.
             if self.replay.tag != tag:
                 raise RefusedError("stale", "the decision has passed")
-            return self.replay.command(command, dry=dry)
+            return self.replay.command(body, dry=dry)
 
         return await self._ask(make)
 
@@ -191,8 +194,8 @@ class Table(RoomCommands):
             await self._line.keep()
         except TableClosedError as error:
             self._end(error)
-        except BaseException:
-            self._end(TableClosedError("done", "this client has left"))
+        except BaseException as error:
+            self._end(closed_by(error))
             raise
         finally:
             await self._line.close()

@@ -1,5 +1,6 @@
 """What goes wrong for a client, as exceptions: each has a stable code and a hint for people."""
 
+from asyncio import CancelledError
 from collections.abc import Mapping
 
 
@@ -47,3 +48,12 @@ class RefusedError(TowerhallError):
 
 class TableClosedError(TowerhallError):
     """The connection is over and may not be opened again by itself."""
+
+
+def closed_by(error: BaseException) -> TableClosedError:
+    """What is told to whoever waits on a connection that ended this way."""
+    if isinstance(error, TableClosedError):
+        return error
+    if isinstance(error, CancelledError):
+        return TableClosedError("done", "this client has left")
+    return TableClosedError("client_fault", repr(error))

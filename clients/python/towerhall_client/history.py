@@ -1,20 +1,55 @@
 """Old frames, asked for page by page until all have come, over breaks and refusals.
 
-The server answers requests for history in order and one at a time, so one is under way at most.
+One request is under way at most, as far as this side knows: the server may still be at one that was
+given up here, or at an earlier copy. Its answers come in any order and name no request, and its
+errors may be about any message (P-90). So a page is taken only if it fits, and after an error that
+may be about another message, the page is both waited for and, after a while, asked for again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
 
 from towerhall_client.errors import ServiceError, TableClosedError
 from towerhall_client.line import Disconnected, Happening, Line
+from towerhall_client.sendable import as_read
 from towerhall_protocol import happenings as h
 from towerhall_protocol.messages import ClientHistory, ServerFrame
 
 ASK_AGAIN: Final = frozenset({"too_many", "store_unavailable"})
-NOT_GRANTED: Final = frozenset({"bad_range", "room_gone"})
 PAUSE_SECONDS: Final = 1.0
+
+Frames = tuple[ServerFrame, ...]
+
+
+class _Request:
+    """A page that is waited for."""
+
+    def __init__(self, first: int, last: int) -> None:
+        self.first = first
+        self.last = last
+        self.page: asyncio.Future[Frames] = asyncio.get_running_loop().create_future()
+        self.again: asyncio.Future[float | None] = self.page.get_loop().create_future()
+        """Done when there may be no answer: seconds to wait before asking anew, if any."""
+
+    def ask_again(self, seconds: float | None) -> None:
+        if not self.again.done():
+            self.again.set_result(seconds)
+
+    def is_answered_by(self, frames: Frames, last: int) -> bool:
+        """Whether the page begins where this does, and has nothing beyond its end.
+
+        An empty one begins nowhere, but ends where this might: there is no more than that.
+        """
+        if frames and (frames[0].seq != self.first or frames[-1].seq > self.last):
+            return False
+        return self.first - 1 <= last <= self.last
+
+    def is_refused_by(self, code: str, params: Mapping[str, int | str]) -> bool:
+        """Whether such an error is, or would as well be, the answer to this."""
+        newest = params.get("last")
+        outside = not isinstance(newest, int) or self.first < 1 or self.first > newest
+        return code == "room_gone" or (code == "bad_range" and outside)
 
 
 class History:
@@ -30,47 +65,77 @@ class History:
         self._line_is_up = line_is_up
         self._sleep = sleep
         self._one_at_a_time = asyncio.Lock()
-        self._page: asyncio.Future[h.HistoryCame | h.ErrorCame | None] | None = None
+        self._request: _Request | None = None
 
-    async def frames(self, first: int, last: int) -> tuple[ServerFrame, ...]:
-        """All frames of that range. `ServiceError` if there is no such range."""
+    async def frames(self, first: int, last: int) -> Frames:
+        """The frames of that range, as far as there are any. `ServiceError` if it begins outside.
+
+        `ValueError` or `TypeError` if these are no numbers that can be asked for.
+        """
+        as_read(ClientHistory(first, last))
         found: list[ServerFrame] = []
         async with self._one_at_a_time:
             while first <= last:
-                page = await self._next_page(first, last)
+                try:
+                    page = await self._next_page(first, last)
+                except ServiceError as error:
+                    # The log ends where the last page did: there are no more.
+                    if found and error.params.get("last") == first - 1:
+                        break
+                    raise
                 if not page:
                     break
                 found += page
                 first = page[-1].seq + 1
         return tuple(found)
 
-    async def _next_page(self, first: int, last: int) -> tuple[ServerFrame, ...]:
-        while True:
-            await self._line_is_up()
-            self._page = asyncio.get_running_loop().create_future()
-            self._line.post(ClientHistory(first, last))
-            came = await self._page
-            if isinstance(came, h.HistoryCame):
-                return came.frames
-            if came is None:
-                continue
-            if came.code in NOT_GRANTED:
-                raise ServiceError(came.code, came.hint, 0, came.params)
-            wait_ms = came.params.get("retry_ms")
-            await self._sleep(wait_ms / 1000 if isinstance(wait_ms, int) else PAUSE_SECONDS)
+    async def _next_page(self, first: int, last: int) -> Frames:
+        request = self._request = _Request(first, last)
+        try:
+            while not request.page.done():
+                await self._line_is_up()
+                request.again = request.page.get_loop().create_future()
+                self._line.post(ClientHistory(first, last))
+                await _first_of(request.page, request.again)
+                if not request.page.done():
+                    await self._pause(request, request.again.result())
+            return request.page.result()
+        finally:
+            self._request = None
+
+    async def _pause(self, request: _Request, seconds: float | None) -> None:
+        """Wait so long, but no longer once the page has come after all."""
+        if seconds is None:
+            return
+        pause = asyncio.ensure_future(self._sleep(seconds))
+        try:
+            await _first_of(request.page, pause)
+            if pause.done():
+                pause.result()
+        finally:
+            pause.cancel()
 
     def happened(self, happening: Happening) -> None:
         """Something happened on the line; it may be the answer."""
-        if self._page is None or self._page.done():
+        request = self._request
+        if request is None or request.page.done():
             return
         match happening:
-            case h.HistoryCame():
-                self._page.set_result(happening)
-            case h.ErrorCame(code) if code in ASK_AGAIN | NOT_GRANTED:
-                self._page.set_result(happening)
-            case Disconnected():
-                self._page.set_result(None)
+            case h.HistoryCame(frames, last) if request.is_answered_by(frames, last):
+                request.page.set_result(frames)
+            case h.ErrorCame(code, params) if code in ASK_AGAIN:
+                wait_ms = params.get("retry_ms")
+                request.ask_again(wait_ms / 1000 if isinstance(wait_ms, int) else PAUSE_SECONDS)
+            case h.ErrorCame(code, params, hint) if request.is_refused_by(code, params):
+                request.page.set_exception(ServiceError(code, hint, 0, params))
+            case h.Reset() | Disconnected():
+                # The page may have been left out (P-74), or is lost with the connection.
+                request.ask_again(None)
 
     def end(self, error: TableClosedError) -> None:
-        if self._page is not None and not self._page.done():
-            self._page.set_exception(error)
+        if self._request is not None and not self._request.page.done():
+            self._request.page.set_exception(error)
+
+
+async def _first_of(*futures: asyncio.Future[Any]) -> None:
+    await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)

@@ -10,6 +10,8 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import TypeAlias
 from urllib.parse import quote
 
@@ -17,10 +19,11 @@ import msgspec
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from towerhall_client.errors import TableClosedError
-from towerhall_client.retry import Backoff, Retry
+from towerhall_client.retry import Retry
+from towerhall_client.way_back import WayBack
 from towerhall_client.wire import (
     Break,
+    accompanied,
     end_of,
     one_connection,
     packed,
@@ -77,44 +80,35 @@ class Line:
         self._address = address
         self._replay = replay
         self._tell = tell
-        self._retry = retry
         self._ping_seconds = ping_seconds
-        self._backoff = Backoff(retry)
+        self._way_back = WayBack(retry)
         self._outgoing: deque[ClientMessage] = deque()
         self._posted = asyncio.Event()
         self._error: h.ErrorCame | None = None
-        self._go: asyncio.Task[None] | None = None
         self.up = False
         """Whether the room has welcomed us on a connection that still stands."""
         self.entered = False
         """Whether it ever has."""
 
     def post(self, message: ClientMessage) -> None:
-        """Send it on this connection, after what was posted before. Lost if there is none."""
+        """Send it on this connection, after what was posted before. Lost if there is none.
+
+        What cannot be encoded may not come here (see `sendable`): the whole line would fail.
+        """
         if self.up:
             self._outgoing.append(message)
             self._posted.set()
 
     async def keep(self) -> None:
         """Keep the line up until cancelled; `TableClosedError` when it may not be any more."""
-        waited = 0.0
         while True:
             end = await self._one_connection()
-            if not end.may_return:
-                raise TableClosedError(end.code, end.hint)
-            if self._go is not None:
-                # The moment was drawn when the server said go, so it is awaited, not drawn again.
-                self._tell(Disconnected(end.code, 0.0))
-                await self._go
-                self._go = None
-                continue
-            seconds = self._backoff.next_seconds(end.wait_seconds)
-            waited = 0.0 if self.entered else waited + seconds
-            if waited > self._retry.patience_seconds:
-                raise TableClosedError(end.code, end.hint)
-            logger.info("room %s: %s, again in %.1f s", self._address.code, end.code, seconds)
-            self._tell(Disconnected(end.code, seconds))
-            await self._retry.sleep(seconds)
+            tell = partial(self._broke, end.code)
+            await self._way_back.after(end, tell, entered=self.entered)
+
+    def _broke(self, reason: str, seconds: float) -> None:
+        logger.info("room %s: %s, again in %.1f s", self._address.code, reason, seconds)
+        self._tell(Disconnected(reason, seconds))
 
     async def _one_connection(self) -> Break:
         self._error = None
@@ -122,17 +116,17 @@ class Line:
 
     async def _talk(self, socket: ClientConnection) -> Break:
         self._outgoing.clear()
+        helpers = (self._write(socket), self._ping(), self._way_back.leave(socket))
+        return await accompanied(self._listen(socket), *helpers)
+
+    async def _listen(self, socket: ClientConnection) -> Break:
         hello = self._replay.hello(self._address.token, self._address.key)
-        helpers = (
-            asyncio.create_task(self._write(socket)),
-            asyncio.create_task(self._ping()),
-        )
         try:
             await socket.send(self._packed(hello))
             while True:
                 async with asyncio.timeout(None if self.up else WELCOME_SECONDS):
                     data = await socket.recv()
-                fault = self._take(socket, data)
+                fault = self._take(data)
                 if fault is not None:
                     return Break("server_fault", fault, True)
         except codec.CodecError as error:
@@ -145,11 +139,8 @@ class Line:
             raise
         finally:
             self.up = False
-            for helper in helpers:
-                helper.cancel()
-            await asyncio.gather(*helpers, return_exceptions=True)
 
-    def _take(self, socket: ClientConnection, data: str | bytes) -> str | None:
+    def _take(self, data: str | bytes) -> str | None:
         """One message; the reason if it was a fault."""
         self._error = None
         message = self._unpacked(data)
@@ -162,12 +153,11 @@ class Line:
                     self._outgoing = deque((*self._replay.resend(), *others))
                     self._posted.set()
                 case h.PongCame():
-                    self._backoff.reset()
+                    self._way_back.lasted()
                 case h.ErrorCame():
                     self._error = happening
                 case h.MustGo(within_ms):
-                    if self._go is None:
-                        self._go = asyncio.create_task(self._leave(socket, within_ms))
+                    self._way_back.go(within_ms)
                 case h.Faulted(reason):
                     return reason
             self._tell(happening)
@@ -177,20 +167,18 @@ class Line:
         return None
 
     async def _write(self, socket: ClientConnection) -> None:
-        while True:
-            await self._posted.wait()
-            while self._outgoing:
-                await socket.send(self._packed(self._outgoing.popleft()))
-            self._posted.clear()
+        # Whoever listens learns of a close as well, after all that came before it.
+        with suppress(ConnectionClosed):
+            while True:
+                await self._posted.wait()
+                while self._outgoing:
+                    await socket.send(self._packed(self._outgoing.popleft()))
+                self._posted.clear()
 
     async def _ping(self) -> None:
         while True:
             await asyncio.sleep(self._ping_seconds)
             self.post(self._replay.ping())
-
-    async def _leave(self, socket: ClientConnection, within_ms: int) -> None:
-        await self._retry.sleep(self._retry.chance() * within_ms / 1000)
-        await socket.close()
 
     def _end(self, closed: ConnectionClosed) -> Break:
         error = self._error
@@ -204,6 +192,4 @@ class Line:
 
     async def close(self) -> None:
         """Forget a departure that was planned."""
-        if self._go is not None:
-            self._go.cancel()
-            await asyncio.wait((self._go,))
+        await self._way_back.close()

@@ -15,9 +15,19 @@ from typing import Any, Final
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from towerhall_client.errors import TableClosedError
-from towerhall_client.retry import Backoff, Retry
-from towerhall_client.wire import Break, end_of, one_connection, packed, socket_url, unpacked
+from towerhall_client.errors import TableClosedError, closed_by
+from towerhall_client.retry import Retry
+from towerhall_client.sendable import as_read
+from towerhall_client.way_back import WayBack
+from towerhall_client.wire import (
+    Break,
+    accompanied,
+    end_of,
+    one_connection,
+    packed,
+    socket_url,
+    unpacked,
+)
 from towerhall_protocol.codec import CodecError
 from towerhall_protocol.document import Document
 from towerhall_protocol.level import LEVEL, MSGPACK
@@ -70,12 +80,10 @@ class Lobby:
         self._url = socket_url(url, "/v1/lobby")
         self._token = token
         self._subprotocol = subprotocol
-        self._retry = retry
-        self._backoff = Backoff(retry)
+        self._way_back = WayBack(retry)
         self._change = asyncio.Event()
         self._socket: ClientConnection | None = None
         self._error: ServerError | None = None
-        self._leaving: asyncio.Task[None] | None = None
         self._closed: TableClosedError | None = None
         self._welcomed_at = monotonic()
         self.wanted = wanted
@@ -102,7 +110,8 @@ class Lobby:
         return found if isinstance(found, int) else 0
 
     async def choose(self, wanted: Filter) -> None:
-        """See other rooms from now on."""
+        """See other rooms from now on. `ValueError` or `TypeError` if no filter can say that."""
+        as_read(LobbyFilter(wanted))
         self.wanted = wanted
         if self.up and self._socket is not None:
             with suppress(ConnectionClosed):  # the next hello says it
@@ -130,27 +139,25 @@ class Lobby:
 
     async def run(self) -> None:
         """Keep the list up to date; when that is not allowed any more, tell everybody who waits."""
-        waited = 0.0
         try:
             while True:
                 end = await one_connection(self._url, self._subprotocol, self._talk)
-                if monotonic() - self._welcomed_at > STEADY_SECONDS:
-                    self._backoff.reset()
-                seconds = self._backoff.next_seconds(end.wait_seconds)
-                if self._leaving is not None:
-                    # The moment to come back was drawn when the server said go.
-                    self._leaving, seconds = None, 0.0
-                waited = 0.0 if self.entered else waited + seconds
-                if not end.may_return or waited > self._retry.patience_seconds:
-                    self._end(TableClosedError(end.code, end.hint))
-                    return
-                self._changed()
-                await self._retry.sleep(seconds)
-        except BaseException:
-            self._end(TableClosedError("done", "this client has left"))
+                await self._way_back.after(end, self._broke, entered=self.entered)
+        except TableClosedError as error:
+            self._end(error)
+        except BaseException as error:
+            self._end(closed_by(error))
             raise
+        finally:
+            await self._way_back.close()
+
+    def _broke(self, _seconds: float) -> None:
+        self._changed()
 
     async def _talk(self, socket: ClientConnection) -> Break:
+        return await accompanied(self._listen(socket), self._way_back.leave(socket))
+
+    async def _listen(self, socket: ClientConnection) -> Break:
         self._error = None
         self._socket = socket
         greeting = LobbyGreeting(self._token, LEVEL, self.wanted)
@@ -159,7 +166,7 @@ class Lobby:
             while True:
                 async with asyncio.timeout(None if self.up else WELCOME_SECONDS):
                     data = await socket.recv()
-                self._take(socket, data)
+                self._take(data)
         except CodecError as error:
             return Break("server_fault", f"the server sent nonsense: {error}", True)
         except ConnectionClosed as closed:
@@ -168,17 +175,16 @@ class Lobby:
             await socket.close()
             raise
         finally:
+            if self.up and monotonic() - self._welcomed_at > STEADY_SECONDS:
+                self._way_back.lasted()
             self.up = False
             self._socket = None
-            if self._leaving is not None:
-                self._leaving.cancel()
-                await asyncio.wait((self._leaving,))
 
     def _break(self, closed: ConnectionClosed) -> Break:
         told = self._error
         return end_of(closed, None if told is None else (told.code, told.hint, told.params))
 
-    def _take(self, socket: ClientConnection, data: str | bytes) -> None:
+    def _take(self, data: str | bytes) -> None:
         self._error = None
         match read_lobby_server(unpacked(data, self._subprotocol)):
             case LobbyWelcome(arrival):
@@ -193,8 +199,8 @@ class Lobby:
             case ServerPaused(paused):
                 self.paused = paused
                 self._changed()
-            case ServerGo(within_ms) if self._leaving is None:
-                self._leaving = asyncio.create_task(self._leave(socket, within_ms))
+            case ServerGo(within_ms):
+                self._way_back.go(within_ms)
             case ServerError() as error:
                 self._error = error
 
@@ -202,10 +208,6 @@ class Lobby:
         self.list = shown
         self.version += 1
         self._changed()
-
-    async def _leave(self, socket: ClientConnection, within_ms: int) -> None:
-        await self._retry.sleep(self._retry.chance() * within_ms / 1000)
-        await socket.close()
 
     def _end(self, error: TableClosedError) -> None:
         self._closed = error

@@ -15,6 +15,7 @@ from towerhall_client.errors import RefusedError, ServiceError, TableClosedError
 from towerhall_client.line import Disconnected
 from towerhall_client.text import command_line, fact_line, find_command, offer_line, view_lines
 from towerhall_protocol import happenings as h
+from towerhall_protocol.codec import CodecError
 from towerhall_protocol.messages import EMOTES
 from towerhall_protocol.offers import Offer
 
@@ -120,6 +121,8 @@ class _Player:
             self.say(f"refused: {error}{where}")
         except ServiceError as error:
             self.say(f"not granted: {error}")
+        except CodecError as error:
+            self.say(f"this cannot be sent: {error}")
         return True
 
     async def _choose(self, words: list[str]) -> bool:

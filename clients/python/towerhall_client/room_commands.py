@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from towerhall_client.errors import RefusedError
+from towerhall_client.sendable import body_as_read
 from towerhall_protocol import commands
 from towerhall_protocol.document import Document
 from towerhall_protocol.messages import ClientCommand
@@ -31,13 +32,18 @@ class RoomCommands(ABC):
 
     @abstractmethod
     async def _ask(self, make: Callable[[], ClientCommand]) -> Answer:
-        """Make a command as soon as one may be sent, send it, and wait for its answer."""
+        """Make a command as soon as one may be sent, send it, and wait for its answer.
+
+        Once made it is sent until it is answered, so it must be known by then that it can travel.
+        """
 
     async def _room_command(self, body: commands.Body) -> Answer:
-        return await self._ask(lambda: self.replay.command(body))
+        read = body_as_read(body)
+        return await self._ask(lambda: self.replay.command(read))
 
     async def sit(self, seat: int | None = None) -> Answer:
         """Take a seat: that one, or the lowest that is free."""
+        body_as_read(commands.sit(seat))
         return await self._ask(lambda: self.replay.sit(seat))
 
     async def stand(self) -> Answer:

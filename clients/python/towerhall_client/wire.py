@@ -1,6 +1,8 @@
 """One WebSocket connection, and how it ended: what lines to rooms and to the lobby share."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -61,6 +63,24 @@ async def one_connection(
         return Break("bad_address", str(error), False)
     except (OSError, TimeoutError, InvalidHandshake, EOFError) as error:
         return Break("unreachable", str(error) or type(error).__name__, True)
+
+
+async def accompanied(
+    talk: Coroutine[Any, Any, Break], *helpers: Coroutine[Any, Any, None]
+) -> Break:
+    """How the talk ends, while its helpers run. If one of them fails, so does the whole.
+
+    Otherwise it would go on without the helper: with a line that is up, but never says anything.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            running = [group.create_task(helper) for helper in helpers]
+            end = await talk
+            for helper in running:
+                helper.cancel()
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return end
 
 
 def end_of(
