@@ -116,17 +116,23 @@ async def test_browsers_keep_what_never_changes(shared: ServerProcess, visitors:
     assert len(assets) > 2
     for asset in assets:
         assert asset.headers["cache-control"] == "public, max-age=31536000, immutable", asset.url
-    answers.clear()
-    # Another visit asks the server for the document, and for none of them.
-    other = await context.new_page()
-    other.on("response", lambda answer: answers.append(answer))
-    await other.goto(shared.url)
-    await other.locator("[data-lobby=up]").wait_for()
-    fresh = [
-        each.url
-        for each in answers
-        if "/assets/" in each.url and (await each.request.sizes())["responseBodySize"] > 0
-    ]
+        await asset.finished()
+    # Another visit asks the server for the document, and for none of them; or the one after it, for
+    # a browser that has much to do keeps what it got a little later.
+    for _ in range(3):
+        answers.clear()
+        other = await context.new_page()
+        other.on("response", lambda answer: answers.append(answer))
+        await other.goto(shared.url)
+        await other.locator("[data-lobby=up]").wait_for()
+        assert [each for each in answers if "/assets/" in each.url], "they were asked for"
+        fresh = [
+            each.url
+            for each in answers
+            if "/assets/" in each.url and (await each.request.sizes())["responseBodySize"] > 0
+        ]
+        if not fresh:
+            break
     assert fresh == []
 
 

@@ -1,6 +1,6 @@
 /** Commands on their way: those that wait to be sent, and whoever waits for what became of them. */
 
-import { encode, MSGPACK } from "./codec";
+import { asRead } from "./codec";
 import type { ServiceError } from "./errors";
 import { type ClientCommand, type Happening, isRoomCommand, type Replay } from "./replay";
 import type { Answer, Command } from "./types";
@@ -30,9 +30,9 @@ export class Asking {
     return this.#queue.length;
   }
 
-  ask(command: Command, dry: boolean): Promise<Answer> {
+  ask(given: Command, dry: boolean): Promise<Answer> {
     const answer = new Promise<Answer>((resolve, reject) => {
-      encode(command, MSGPACK); // here, where whoever made it can see what is wrong with it
+      const [, , , command] = asRead<ClientCommand>(["command", 1, "", given, dry]);
       this.#queue.push({ command, dry, tag: this.#replay.tag, resolve, reject });
       this.pump();
     });

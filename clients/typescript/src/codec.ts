@@ -2,16 +2,26 @@
 
 import { CodecError } from "./errors";
 import { readJson, writtenJson } from "./json";
-import { FROM_SERVER, type Limits } from "./limits";
+import { FROM_CLIENT, FROM_SERVER, type Limits } from "./limits";
 import { packed, unpacked } from "./msgpack";
 import type { Subprotocol } from "./types";
 
 export const MSGPACK: Subprotocol = "towerhall.v1.msgpack";
 export const JSON_TEXT: Subprotocol = "towerhall.v1.json";
+/** Those of P-70 but for the size of the whole, which each server sets for itself. */
+const SENDABLE: Limits = { ...FROM_CLIENT, messageBytes: FROM_SERVER.messageBytes };
 
 /** What this side made, as it travels. */
 export function encode(value: unknown, subprotocol: Subprotocol): Uint8Array | string {
   return subprotocol === MSGPACK ? packed(value) : writtenJson(value);
+}
+
+/**
+ * The message as the server will read it, a copy; `CodecError` if it cannot. To be asked where a message is made: later
+ * nobody could be told, for the server's error names no message (P-71), and a command would be sent again for ever.
+ */
+export function asRead<Message>(message: Message): Message {
+  return decode(encode(message, MSGPACK), MSGPACK, SENDABLE) as Message;
 }
 
 /** One plain document from what came, all of it; `CodecError` with a code of P-102 for anything else. */

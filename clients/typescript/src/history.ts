@@ -1,11 +1,17 @@
-/** Old frames, asked for page by page until all have come, over breaks and refusals. */
+/**
+ * Old frames, asked for page by page until all have come, over breaks and refusals.
+ *
+ * The server answers in any order and names no request, and its errors may be about any message (P-90). So a page is taken
+ * only if it fits, and after an error that may be about another message, the page is both waited for and, after a while,
+ * asked for again: then two answers may come, and the second one must be nobody's.
+ */
 
+import { asRead } from "./codec";
 import { ServiceError } from "./errors";
 import type { Happening } from "./replay";
-import type { Frame } from "./types";
+import type { Frame, Params } from "./types";
 
 const ASK_AGAIN = ["too_many", "store_unavailable"];
-const NOT_GRANTED = ["bad_range", "room_gone"];
 const PAUSE_MS = 1_000;
 
 interface Wish {
@@ -18,7 +24,7 @@ interface Wish {
 
 export class History {
   readonly #post: (message: unknown) => void;
-  /** The server answers in order and one at a time, so one page is under way at most: that of the first wish. */
+  /** One page is waited for at most: that of the first wish. */
   readonly #wishes: Wish[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #up = false;
@@ -27,9 +33,13 @@ export class History {
     this.#post = post;
   }
 
-  /** All frames of that range, both ends included. `ServiceError` if there is no such range. */
+  /**
+   * The frames of that range, both ends included, as far as there are any. `ServiceError` if it begins outside of the log,
+   * `CodecError` if these are no whole numbers.
+   */
   frames(first: number, last: number): Promise<Frame[]> {
     return new Promise((resolve, reject) => {
+      asRead(["history", first, last]);
       this.#wishes.push({ first, last, found: [], resolve, reject });
       if (this.#wishes.length === 1) this.#ask();
     });
@@ -46,13 +56,16 @@ export class History {
   happened(happening: Happening): void {
     const wish = this.#wishes[0];
     if (!wish) return;
-    if (happening.kind === "history") this.#page(wish, happening.frames);
+    if (happening.kind === "history" && isAnswered(wish, happening.frames, happening.last)) this.#page(wish, happening.frames);
     else if (happening.kind === "error" && ASK_AGAIN.includes(happening.code)) {
       const wait = happening.params["retry_ms"];
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#ask(), typeof wait === "number" ? wait : PAUSE_MS);
-    } else if (happening.kind === "error" && NOT_GRANTED.includes(happening.code)) {
-      wish.reject(new ServiceError(happening.code, happening.hint, 0, happening.params));
+    } else if (happening.kind === "reset") this.#ask(); // the page may have been left out (P-74)
+    else if (happening.kind === "error" && isRefused(wish, happening.code, happening.params)) {
+      // If the log ends where the last page did, that was all there is.
+      if (wish.found.length && happening.params["last"] === wish.first - 1) wish.resolve(wish.found);
+      else wish.reject(new ServiceError(happening.code, happening.hint, 0, happening.params));
       this.#next();
     }
   }
@@ -65,8 +78,6 @@ export class History {
 
   #page(wish: Wish, frames: Frame[]): void {
     const newest = frames.at(-1);
-    // A page that begins elsewhere answers a question of another connection.
-    if (newest && frames[0]!.seq !== wish.first) return;
     wish.found.push(...frames);
     if (newest && newest.seq < wish.last) {
       wish.first = newest.seq + 1;
@@ -91,4 +102,21 @@ export class History {
       this.#next();
     } else this.#post(["history", wish.first, wish.last]);
   }
+}
+
+/**
+ * Whether a page begins where the wish does, and has nothing beyond its end. An empty one begins nowhere, but ends where the
+ * wish might: there is no more than that.
+ */
+function isAnswered({ first, last }: Wish, frames: Frame[], end: number): boolean {
+  const [oldest, newest] = [frames[0], frames.at(-1)];
+  if (oldest && newest && (oldest.seq !== first || newest.seq > last)) return false;
+  return first - 1 <= end && end <= last;
+}
+
+/** Whether such an error is, or would as well be, the answer to the wish. */
+function isRefused({ first }: Wish, code: string, params: Params): boolean {
+  const newest = params["last"];
+  const outside = typeof newest !== "number" || first < 1 || first > newest;
+  return code === "room_gone" || (code === "bad_range" && outside);
 }

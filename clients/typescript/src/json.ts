@@ -4,13 +4,12 @@
  */
 
 import { utf8 } from "./bytes";
-import { checkInteger, checkSize, deeper, malformed, put, type Limits } from "./limits";
+import { checkInteger, checkSize, checkText, deeper, malformed, put, type Limits } from "./limits";
 
 const SPACE = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /true|false|null/y;
-const TEXT = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export function readJson(text: string, limits: Limits): unknown {
   checkSize(utf8(text).length, limits);
@@ -91,9 +90,7 @@ class Reader {
     const text = JSON.parse(quoted) as string;
     const bytes = utf8(text);
     if (bytes.length > this.limits.stringBytes) throw malformed(`a text has ${bytes.length} bytes`);
-    // Bytes cannot hold half a pair, so it does not come back.
-    if (TEXT.decode(bytes) !== text) throw malformed("half a surrogate pair");
-    return text;
+    return checkText(text);
   }
 
   #peek(): string {
@@ -110,10 +107,12 @@ class Reader {
   }
 }
 
-const WRITTEN = ["string", "boolean", "object"];
+const WRITTEN = ["boolean", "object"];
 
 export function writtenJson(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) => {
+  return JSON.stringify(value, (key, item: unknown) => {
+    checkText(key);
+    if (typeof item === "string") return checkText(item);
     if (typeof item === "number") return checkInteger(item);
     if (!WRITTEN.includes(typeof item)) throw malformed(`${typeof item} is not used here`);
     return item;

@@ -39,6 +39,12 @@ export function checkInteger(number: number): number {
   return number;
 }
 
+/** Text as it can travel. Bytes cannot hold half a pair of surrogates; a writer would put something else in its place. */
+export function checkText(text: string): string {
+  if (/\p{Surrogate}/u.test(text)) throw malformed("half a surrogate pair");
+  return text;
+}
+
 /** Adds an item to a map: once, and never behind it. */
 export function put(map: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__" || Object.hasOwn(map, key)) throw malformed("a key occurs twice, or is none");

@@ -96,7 +96,7 @@ export class Line {
     }
     this.#socket = socket;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => this.#write(this.#owner.greeting());
+    socket.onopen = () => this.#greet();
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.#take(event.data);
     socket.onclose = (event) => this.#closed(event.code);
     this.#watch = setTimeout(() => this.#away(), WELCOME_MS);
@@ -121,6 +121,15 @@ export class Line {
   /** Leave for good. */
   close(): void {
     if (this.state !== "ended") this.#end({ code: 1000, name: "done", params: {}, hint: "", mayReturn: false });
+  }
+
+  #greet(): void {
+    try {
+      this.#write(this.#owner.greeting());
+    } catch (error) {
+      // A token or key that no message can hold will be none the next time either.
+      this.#end({ code: 0, name: "malformed_message", params: {}, hint: String(error), mayReturn: false });
+    }
   }
 
   #take(data: string | ArrayBuffer): void {

@@ -1,5 +1,6 @@
 /** The live list of rooms, kept up to date over any number of breaks (P-140 to P-146). */
 
+import { asRead } from "./codec";
 import { Emitter } from "./emitter";
 import { Line, type LineOptions } from "./line";
 import { isMap, mergePatch } from "./merge_patch";
@@ -26,7 +27,7 @@ export class Lobby {
   #paused = false;
 
   constructor(options: LobbyOptions) {
-    this.#filter = options.filter ?? {};
+    this.#filter = asRead(options.filter ?? {});
     const owner = {
       greeting: () => this.#greeting(options.token),
       ping: () => ["ping", 0],
@@ -72,10 +73,10 @@ export class Lobby {
     return this.#line.retryAt;
   }
 
-  /** See other rooms from now on. */
+  /** See other rooms from now on. Throws a `CodecError` if no message can hold such a filter. */
   choose(filter: LobbyFilter): void {
-    this.#filter = filter;
-    this.#line.post(["filter", filter]);
+    this.#filter = asRead(filter);
+    this.#line.post(["filter", this.#filter]);
   }
 
   /** Hear of every change. */

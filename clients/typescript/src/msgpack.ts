@@ -6,7 +6,7 @@
  */
 
 import { base64url, utf8 } from "./bytes";
-import { checkInteger, checkSize, deeper, malformed, put, type Limits } from "./limits";
+import { checkInteger, checkSize, checkText, deeper, malformed, put, type Limits } from "./limits";
 
 const TEXT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -52,7 +52,7 @@ class Writer {
   }
 
   #text(text: string): void {
-    const bytes = utf8(text);
+    const bytes = utf8(checkText(text));
     if (bytes.length >= 32 && bytes.length < 256) this.#sized(0xd9, bytes.length, 1);
     else this.#head(bytes.length, 0xa0, 32, 0xda);
     this.#room(bytes.length);

@@ -7,6 +7,7 @@
 
 import { Asking } from "./asking";
 import { randomBytes } from "./bytes";
+import { asRead } from "./codec";
 import { Emitter } from "./emitter";
 import { ServiceError } from "./errors";
 import { History } from "./history";
@@ -150,7 +151,8 @@ export class Table {
 
   /**
    * Do it, and learn what became of it. A command of the game answers the present offers. The promise fails only when the
-   * table has ended, as a `ServiceError` with the name of the ending: then nobody knows whether it was done.
+   * table has ended, as a `ServiceError` with the name of the ending: then nobody knows whether it was done; or with a
+   * `CodecError`, if no message can hold such a command: then it was not sent.
    */
   send(command: Command): Promise<Answer> {
     return this.#ask(command, false);
@@ -170,13 +172,16 @@ export class Table {
     return this.send({ command: "ready", ready });
   }
 
-  /** Say something to everybody here. It has been heard when it comes back; while the connection is away it is lost. */
+  /**
+   * Say something to everybody here. It has been heard when it comes back; while the connection is away it is lost. Throws
+   * a `CodecError` if no message can hold it: with more than 1200 bytes, or half a surrogate pair.
+   */
   chat(text: string): void {
-    this.#line.post(["chat", text]);
+    this.#line.post(asRead(["chat", text]));
   }
 
   emote(emote: string): void {
-    this.#line.post(["emote", emote]);
+    this.#line.post(asRead(["emote", emote]));
   }
 
   /** The frames of that range, both ends included; up to now if no end is given. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, test, vi } from "vitest";
 import { type Document, mergePatch, type Patch, Timeline } from "../src";
-import { FakeSocket, frameOf, PLAYING } from "./fake_socket";
+import { BASE, FakeSocket, frameOf, PLAYING } from "./fake_socket";
 import { playing, table } from "./joined";
 
 function wire(first: number, last: number): unknown[] {
@@ -68,6 +68,69 @@ describe("history", () => {
     expect(socket.took()).toEqual([["history", 90, 99], ["history", 4, 4]]);
     socket.says("history", wire(4, 4), 4);
     expect(await right).toHaveLength(1);
+  });
+
+  test.each([
+    ["a page of a range that goes on further", ["history", wire(1, 4), 4]],
+    ["frames beyond the range", ["history", wire(1, 4), 2]],
+    ["a page that begins elsewhere", ["history", wire(2, 2), 2]],
+    ["an empty page of another range", ["history", [], 4]],
+    ["a refusal of another range", ["error", "bad_range", { last: 4 }, "no such frames"]],
+  ])("%s answers something else", async (_name, message) => {
+    const socket = playing();
+    const frames = table.history(1, 2);
+    expect(socket.took()).toEqual([["history", 1, 2]]);
+    socket.says(...message);
+    expect(socket.took()).toEqual([]);
+    socket.says("history", wire(1, 2), 2);
+    expect((await frames).map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+
+  test("a page that was left out for a slow reader is asked for again", () => {
+    const socket = playing();
+    table.history(1).catch(() => undefined); // it is never answered
+    socket.took();
+    socket.says("reset", [BASE, 4, "mark4"], PLAYING, 0);
+    expect(socket.took()).toEqual([["history", 1, 4]]);
+  });
+
+  test("an error of another message leads to no frame twice", async () => {
+    const socket = playing();
+    const [frames, others] = [table.history(1, 4), table.history(1, 3)];
+    socket.says("error", "too_many", { retry_ms: 10 }, "meant for a line of chat");
+    vi.advanceTimersByTime(10);
+    expect(socket.took()).toEqual([["history", 1, 4], ["history", 1, 4]]);
+    socket.says("history", wire(1, 2), 4);
+    socket.says("history", wire(1, 2), 4);
+    expect(socket.took()).toEqual([["history", 3, 4]]);
+    socket.says("history", wire(3, 4), 4);
+    expect(socket.took()).toEqual([["history", 1, 3]]);
+    socket.says("history", wire(1, 2), 4);
+    socket.says("history", wire(1, 3), 3);
+    expect((await frames).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    expect((await others).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  });
+
+  test("a page that comes after all is not waited for any longer", async () => {
+    const socket = playing();
+    const frames = table.history(1);
+    socket.says("error", "store_unavailable", {}, "meant for a command");
+    socket.says("history", wire(1, 4), 4);
+    expect(await frames).toHaveLength(4);
+    socket.took();
+    vi.advanceTimersByTime(5_000);
+    expect(socket.took()).toEqual([]);
+  });
+
+  test("a range that goes on beyond the log ends with it, unless the log became shorter", async () => {
+    const socket = playing();
+    const [longer, shorter] = [table.history(1, 9), table.history(1, 9)];
+    socket.says("history", wire(1, 4), 4);
+    socket.says("error", "bad_range", { last: 4 }, "no such frames");
+    expect(await longer).toHaveLength(4);
+    socket.says("history", wire(1, 4), 4);
+    socket.says("error", "bad_range", { last: 2 }, "no such frames");
+    await expect(shorter).rejects.toMatchObject({ code: "bad_range" });
   });
 });
 

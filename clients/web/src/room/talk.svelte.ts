@@ -36,7 +36,8 @@ export class Talk {
   }
 
   say(text: string): void {
-    this.#table.chat(text);
+    // A field that is full may have cut the last emoji in two.
+    this.#table.chat(text.replace(/\p{Surrogate}/gu, ""));
   }
 
   show(emote: string): void {

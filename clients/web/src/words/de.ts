@@ -343,6 +343,7 @@ export default {
   "code.not_ready": "Noch sind nicht alle bereit.",
   "code.not_seated": "Das darf nur, wer am Tisch sitzt.",
   "code.not_waiting": "Das geht nur, bevor das Spiel beginnt.",
+  "code.origin_taken": "Ein anderes Fenster spricht unter demselben Zeichen. Lade die Seite neu.",
   "code.own_seat": "Nicht mit deinem eigenen Platz.",
   "code.poisoned": "Beim Dienst ist ein Fehler aufgetreten, er hat das nicht getan. Der Fehler ist vermerkt.",
   "code.record_not_ready": "Die Aufzeichnung gibt es, wenn das Spiel aus ist.",

@@ -340,6 +340,7 @@ export default {
   "code.not_ready": "Not everybody is ready.",
   "code.not_seated": "Only whoever has a seat may do this.",
   "code.not_waiting": "This is possible before the game starts.",
+  "code.origin_taken": "Another window speaks under the same mark. Load the page again.",
   "code.own_seat": "Not with your own seat.",
   "code.poisoned": "The service met a fault and did not do this. It has been noted.",
   "code.record_not_ready": "The record is there when the game is over.",

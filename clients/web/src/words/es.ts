@@ -343,6 +343,7 @@ export default {
   "code.not_ready": "Todavía falta gente por confirmar.",
   "code.not_seated": "Eso solo puede hacerlo quien tiene asiento.",
   "code.not_waiting": "Eso solo se puede antes de empezar la partida.",
+  "code.origin_taken": "Otra ventana habla con la misma marca. Vuelve a cargar la página.",
   "code.own_seat": "Con tu propio asiento, no.",
   "code.poisoned": "El servicio tuvo un fallo y no lo hizo. Ha quedado anotado.",
   "code.record_not_ready": "La grabación estará cuando termine la partida.",

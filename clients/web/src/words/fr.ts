@@ -343,6 +343,7 @@ export default {
   "code.not_ready": "Tout le monde n’est pas prêt.",
   "code.not_seated": "Il faut avoir une place pour cela.",
   "code.not_waiting": "Possible seulement avant le début de la partie.",
+  "code.origin_taken": "Une autre fenêtre parle sous la même marque. Recharge la page.",
   "code.own_seat": "Pas avec ta propre place.",
   "code.poisoned": "Le service a eu une panne et ne l’a pas fait. C’est noté.",
   "code.record_not_ready": "L’enregistrement sera là quand la partie sera finie.",

@@ -343,6 +343,7 @@ export default {
   "code.not_ready": "Non tutti sono pronti.",
   "code.not_seated": "Può farlo solo chi ha un posto.",
   "code.not_waiting": "Si può solo prima che inizi la partita.",
+  "code.origin_taken": "Un’altra finestra parla con lo stesso segno. Ricarica la pagina.",
   "code.own_seat": "Non con il tuo posto.",
   "code.poisoned": "Il servizio ha avuto un guasto e non l’ha fatto. È stato annotato.",
   "code.record_not_ready": "La registrazione ci sarà quando la partita è finita.",

@@ -343,6 +343,7 @@ export default {
   "code.not_ready": "Nog niet iedereen is klaar.",
   "code.not_seated": "Dat mag alleen wie aan tafel zit.",
   "code.not_waiting": "Dat kan alleen voordat het spel begint.",
+  "code.origin_taken": "Een ander venster spreekt onder hetzelfde teken. Laad de pagina opnieuw.",
   "code.own_seat": "Niet met je eigen plaats.",
   "code.poisoned": "Er ging iets mis bij de dienst, dus dit is niet gebeurd. Het is genoteerd.",
   "code.record_not_ready": "De opname is er als het spel afgelopen is.",
