@@ -16,8 +16,12 @@ import gc
 import os
 import sys
 from collections import deque
+from collections.abc import Callable
+from functools import partial
+from itertools import count
 from random import Random
-from time import perf_counter, process_time
+from threading import Event, Thread
+from time import perf_counter, process_time, sleep
 from typing import Literal
 
 import msgspec
@@ -192,9 +196,10 @@ class Load:
         loop = asyncio.get_running_loop()
         self._marks = {mark: loop.create_future() for mark in (step.warm_up, step.moves)}
         began, ended = self._marks.values()
-        pacing = None
+        over = Event()
         if step.rate:
-            pacing = asyncio.ensure_future(self._pace(step.rate))
+            slot = partial(loop.call_soon_threadsafe, self._slot, over)
+            Thread(target=_pace, args=(step.rate, slot, over), daemon=True).start()
         else:
             self._is_open = True
             for _ in range(len(self._waiting)):
@@ -205,8 +210,7 @@ class Load:
         moves = step.moves - step.warm_up
         latencies = sorted(self._latencies[step.warm_up : step.moves])
         self._is_open = False
-        if pacing is not None:
-            pacing.cancel()
+        over.set()
         await self._until_quiet(0)
         server, store = end.server - start.server, end.store - start.store
         client, everything = end.client - start.client, end.everything - start.everything
@@ -230,18 +234,14 @@ class Load:
             if self._moves == seen:
                 self.fail(f"no move reached all four for {STALL_SECONDS} s")
 
-    async def _pace(self, rate: int) -> None:
-        """One answer per slot. Timers are good to a millisecond, so two may go at once."""
-        began, given = perf_counter(), 0
-        while True:
-            await asyncio.sleep(TICK_SECONDS)
-            due = int((perf_counter() - began) * rate)
-            for _ in range(due - given):
-                if self._waiting:
-                    self._give(*self._waiting.popleft())
-                else:
-                    self._late_slots += 1
-            given = due
+    def _slot(self, over: Event) -> None:
+        """The time of one answer has come."""
+        if over.is_set():
+            return
+        if self._waiting:
+            self._give(*self._waiting.popleft())
+        else:
+            self._late_slots += 1
 
     def _give(self, player: Player, seq: int, answer: bytes) -> None:
         self._under_way += 1
@@ -259,6 +259,17 @@ class Load:
         store = cpu_seconds(job.store_pid) if job.store_pid else 0.0
         server = sum(map(cpu_seconds, job.server_pids))
         return _Reading(perf_counter(), server, store, process_time(), all_cpu_seconds())
+
+
+def _pace(rate: int, slot: Callable[[], object], over: Event) -> None:
+    """Slots in even steps. This has a thread of its own: the timers of an event loop are good to a
+    millisecond, which would let moves come in pairs and wait for each other."""
+    began = perf_counter()
+    for number in count(1):
+        sleep(max(0.0, began + number / rate - perf_counter()))
+        if over.is_set():
+            return
+        slot()
 
 
 async def main() -> None:

@@ -37,8 +37,8 @@ from towerhall_server.room.attempt import TTL_MS
 from towerhall_server.room.clock import ServiceClock
 from towerhall_server.room.commits import decode_commit
 from towerhall_server.room.events import Settings
-from towerhall_server.room.follower import load
 from towerhall_server.room.node import Node
+from towerhall_server.room.reading import load
 
 ROOMS, COMMITS = 500, 200
 HESITATIONS = 30
