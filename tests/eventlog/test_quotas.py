@@ -37,12 +37,12 @@ async def test_nodes_that_ask_at_once_get_no_more_than_one_node(
 
 async def test_whoever_waits_as_long_as_told_gets_a_token(log: EventLog) -> None:
     quick = guests(per_second=2, burst=1)
-    assert await log.take((quick,)) == 0
-    for _ in range(2):
-        wait_ms = await log.take((quick,))
+    for _ in range(3):
+        # Asked in one go, so that a machine that is slow to ask fills no bucket in between.
+        taken, wait_ms = await asyncio.gather(log.take((quick,)), log.take((quick,)))
+        assert taken == 0
         assert 0 < wait_ms <= 500
         await asyncio.sleep(wait_ms / 1000)
-        assert await log.take((quick,)) == 0
 
 
 async def test_several_buckets_are_taken_from_together_or_not_at_all(log: EventLog) -> None:
