@@ -13,9 +13,9 @@ _ARRAYS = (tuple, list)
 def diff(old: Document, new: Document) -> dict[str, object]:
     """The smallest patch with `apply(old, patch) == new`; empty if nothing changed."""
     patch: dict[str, object] = {}
-    kept = len(new)
+    kept, look_up = len(new), old.get
     for key, value in new.items():
-        before = old.get(key)
+        before = look_up(key)
         if before is value:
             continue
         if before is None:

@@ -73,9 +73,8 @@ class Batch:
         meanwhile, self._meanwhile = self._meanwhile, []
         if calls:
             self._carry(calls, callers)
-        if meanwhile:
-            # In the next tick: only at the end of this one do the bytes really leave.
-            asyncio.get_running_loop().call_soon(_do_all, meanwhile)
+        for do in meanwhile:
+            do()
 
     def _carry(self, calls: list[Call], callers: list[Caller]) -> None:
         commands = [call.command for call in calls]
@@ -108,8 +107,3 @@ def give(future: asyncio.Future[Any], answer: Any) -> None:
             future.set_exception(answer)
         else:
             future.set_result(answer)
-
-
-def _do_all(meanwhile: list[Callable[[], None]]) -> None:
-    for do in meanwhile:
-        do()

@@ -32,8 +32,10 @@ class Attempt(msgspec.Struct, gc=False):
     """In monotonic seconds."""
     draft: Draft | None = None
     """How it will look, as soon as that is ready."""
-    settled: bool = False
-    """Whether it is known what became of it: then there is no use in a draft any more."""
+    told: bool = False
+    """Whether it is in the log, and told as far as it was ready: a draft is of no use any more."""
+    fault: Exception | None = None
+    """Why nobody could be told of it, though it is in the log."""
 
 
 def attempt_of(

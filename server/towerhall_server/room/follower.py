@@ -134,20 +134,31 @@ class Follower:
         if isinstance(answer, StoreError):
             self._pause(answer)
             answer = await self._until_known(attempt.wanted)
+        if isinstance(answer, Appended):
+            self.announce(attempt)
         self.settle(attempt, answer)
         return answer
 
+    def announce(self, attempt: Attempt) -> None:
+        """Tell everybody of what is in the log now, if that is ready. Where that fails nobody may
+        hear that it was refused, or be left without it: they come back, and see whether it can be
+        shown then."""
+        attempt.told = True
+        if attempt.draft is not None:
+            try:
+                self.audience.announce(attempt.draft)
+            except Exception as error:
+                logger.exception("room %s cannot tell what is new", self.code)
+                raise UnreadableLogError from error
+
     def settle(self, attempt: Attempt, answer: Answer) -> None:
-        """Take in and show what is in the log now."""
-        attempt.settled = True
+        """Take in what is in the log now, and show what was not announced of it."""
         now, meters = monotonic(), self._node.meters
         meters.append_seconds.observe(now - attempt.began)
         if not isinstance(answer, Appended):
             meters.answers[type(answer).__name__.lower()] += 1
             return
         meters.appends += 1
-        if attempt.draft is not None:
-            self._announce(attempt.draft)  # first of all: people wait for it
         wanted, likely, stamps = attempt.wanted, attempt.change, answer.stamps
         before, commit, seq, short = self.room, likely.commit, likely.seq, likely.mark
         after = entered(before, likely.after, commit.cause, seq, short, stamps.served_ms)
@@ -160,7 +171,7 @@ class Follower:
     def _draft(self, attempt: Attempt) -> None:
         """Make ready what may be shown soon, unless it shows a clock: that goes by the time of the
         commit, which only the store knows. No other view may need the room's place or time."""
-        if not (attempt.settled or attempt.change.after.table.settings.turn_seconds):
+        if not (attempt.told or attempt.change.after.table.settings.turn_seconds):
             try:
                 attempt.draft = self.audience.draft(attempt.change)
             except Exception:  # noqa: BLE001 - whoever shows it will meet that again
@@ -218,17 +229,9 @@ class Follower:
             raise UnreadableLogError from error
         self._show(change)
 
-    def _announce(self, draft: Draft) -> None:
-        """Tell everybody of what is in the log. Where that fails nobody may hear that it was
-        refused, or be left without it: they come back, and see whether it can be shown then."""
-        try:
-            self.audience.announce(draft)
-        except Exception as error:
-            logger.exception("room %s cannot tell what is new", self.code)
-            raise UnreadableLogError from error
-
     def _show(self, change: Change, announced: Draft | None = None) -> None:
-        """The same with all that goes with it; what was announced before is not told again."""
+        """Show a change and all that goes with it; what was announced is not told again. Of a
+        failure the same is true as there."""
         try:
             self.audience.show(self.replica, change, announced)
         except Exception as error:

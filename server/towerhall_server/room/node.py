@@ -8,6 +8,7 @@ from towerhall_server.eventlog.entry import CommitIds
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import AnyGame
 from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room.stage import Stage
 from towerhall_server.room.state import Room
 from towerhall_server.telemetry.meters import Meters
 
@@ -31,6 +32,9 @@ class Node(msgspec.Struct, frozen=True):
     keep_days: int = 30
     commit_ids: CommitIds = msgspec.field(default_factory=CommitIds)
     meters: Meters = msgspec.field(default_factory=Meters)
+    deciding: Stage = msgspec.field(default_factory=Stage)
+    settling: Stage = msgspec.field(default_factory=Stage)
+    """Two steps that the commands of a tick take together: see `shortcut`."""
     heard: Callable[[Room | None, Room], None] = nobody_listens
     """Told of every commit that this node has appended: the room before it and after it. It is in
     the log, so this must not fail."""

@@ -1,13 +1,13 @@
-"""The short way of a command: decided the moment it comes, shown the moment the store answers.
+"""The short way of a command: decided in the tick in which it comes, shown with the store's answer.
 
 Most commands are allowed, and nobody is in their way. To them a turn of the actor's loop would cost
-as much as the decision itself, and make them wait for the next round of the event loop, twice.
-Whatever is not so simple is left to the loop, from the beginning: what is refused, slow, known
-already, or decided by more than the log; and what the store did not simply append. Nothing here
-knows what to do about any of that.
+as much as the decision itself, and make them wait for others, twice. Whatever is not so simple is
+left to the loop, from the beginning: what is refused, slow, known already, or decided by more than
+the log; and what the store did not simply append. Nothing here knows what to do about any of that.
 
 While a command is on this way the loop rests. So there is still one thing at a time that is done to
-a room, and all of them in the order in which they came.
+a room, and all of them in the order in which they came. Commands to other rooms that come in the
+same tick go the same way in step with it: see `stage`.
 """
 
 from functools import partial
@@ -35,23 +35,29 @@ class Shortcut:
         self._is_closed = False
 
     def takes(self, item: Command) -> bool:
-        """Whether a command could go this way; then it is on it."""
+        """Whether a command can try to go this way; then it is on it."""
         if not self._inbox.idle:
             return False
-        try:
-            attempt = self._attempt(item)
-        except Exception:  # noqa: BLE001 - the loop meets it again, and knows what to do about it
-            return False
-        if attempt is None:
-            return False
         self._inbox.hold()
-        self._follower.ask(attempt, partial(self._answered, item))
+        self._follower.node.deciding.add(partial(self._decide, item))
         return True
 
     def close(self) -> None:
         """The room has ended: what is still on its way gets to the log, and whoever asked for it
         learns of it after coming back."""
         self._is_closed = True
+
+    def _decide(self, item: Command) -> None:
+        if self._is_closed:
+            return
+        try:
+            attempt = self._attempt(item)
+        except Exception:  # noqa: BLE001 - the loop meets it again, and knows what to do about it
+            attempt = None
+        if attempt is None:
+            self._inbox.release(item)
+        else:
+            self._follower.ask(attempt, partial(self._answered, item))
 
     def _attempt(self, item: Command) -> Attempt | None:
         asked, room = item.asked, self._follower.room
@@ -66,16 +72,28 @@ class Shortcut:
     def _answered(self, item: Command, attempt: Attempt, answer: Answer | Exception) -> None:
         if self._is_closed:
             return
-        if isinstance(answer, Appended):
+        if not isinstance(answer, Appended):
+            self._inbox.release(Tried(item, attempt, answer))
+            return
+        # In all rooms people come first, for they wait, and books are kept after.
+        self._follower.node.settling.add(partial(self._settle, item, attempt, answer))
+        try:
+            self._follower.announce(attempt)
+        except Exception as error:  # noqa: BLE001 - the loop will raise it
+            attempt.fault = error
+
+    def _settle(self, item: Command, attempt: Attempt, answer: Appended) -> None:
+        if self._is_closed:
+            return
+        fault = attempt.fault
+        if fault is None:
             try:
                 self._follower.settle(attempt, answer)
                 self._alarm.appended_here()
                 done(self._follower, item)
-                self._inbox.release()
-                return
             except Exception as error:  # noqa: BLE001 - the loop will raise it
-                answer = error
-        self._inbox.release(Tried(item, attempt, answer))
+                fault = error
+        self._inbox.release(None if fault is None else Tried(item, attempt, fault))
 
 
 def cause_of(item: Command, room: Room) -> Cause:

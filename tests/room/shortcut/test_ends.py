@@ -1,5 +1,6 @@
 """The short way of a command when a room ends, or something in it fails."""
 
+import asyncio
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -119,6 +120,8 @@ async def test_a_command_on_its_way_when_the_room_is_stopped_gets_into_the_log_a
     if fate is not None:
         way.fates.append(fate)
     n = ann.ask("start")
+    await asyncio.sleep(0)
+    assert len(way.asked) == 1
     if fate == "late answer":
         await way.is_late()
     await ann.room.stop("restart")
@@ -138,3 +141,19 @@ async def test_a_command_on_its_way_when_the_room_is_stopped_gets_into_the_log_a
         assert again.status == "playing"
         again.hand_over(ClientCommand(n, "", {"command": "start"}))
         assert await again.answer(n) == ServerDuplicate(n, 5)
+
+
+async def test_a_command_that_was_not_decided_when_the_room_is_stopped_is_done_elsewhere(
+    url: str, one: LiveNode, other: LiveNode, way: Way
+) -> None:
+    ann, _ = await seated(one)
+    way.asked.clear()
+    n = ann.ask("ready")
+    await ann.room.stop("restart")
+    await one.log.ping()
+    assert way.asked == []
+    assert ann.answers(n) == []
+    again = await FakeViewer("ann", ann.origin).enter(await other.open(ann.code))
+    again.hand_over(ClientCommand(n, "", {"command": "ready"}))
+    await again.until(lambda: again.seqs[-1:] == [4])
+    assert (await senders(url, ann.code))[-1] == (sender(ann), n)

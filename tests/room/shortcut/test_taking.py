@@ -5,12 +5,14 @@ and which request never arrives; and the turns of the loop are noted. The store 
 else what it holds.
 """
 
+import asyncio
 import threading
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.eventlog.processes import eventually
 from tests.games import dice_duel as duel
 from tests.room.live_rooms import (
     GAMES,
@@ -34,6 +36,7 @@ from towerhall_protocol.messages import (
 from towerhall_server.eventlog.answers import Conflict
 from towerhall_server.game import Seat
 from towerhall_server.room import absence
+from towerhall_server.room.follower import Follower
 from towerhall_server.room.inbox import (
     Command,
     Item,
@@ -60,13 +63,15 @@ async def test_a_command_that_is_allowed_needs_no_turn_of_the_loop(
     no_fault(ann, bob)
 
 
-async def test_it_is_asked_for_in_the_moment_in_which_it_comes_and_shown_with_the_answer(
+async def test_it_is_asked_for_in_the_tick_in_which_it_comes_and_shown_with_the_answer(
     one: LiveNode, way: Way
 ) -> None:
     ann, bob = await seated(one)
     way.asked.clear()
     way.fates.append("late answer")
     n = ann.ask("ready")
+    assert way.asked == [], "others may come in the same tick"
+    await asyncio.sleep(0)
     assert [wanted.n for wanted in way.asked] == [n]
     await way.is_late()
     assert ann.seqs == bob.seqs == [2, 3], "nothing is shown before the store has answered"
@@ -74,7 +79,35 @@ async def test_it_is_asked_for_in_the_moment_in_which_it_comes_and_shown_with_th
     assert ann.unanswered == {n}
     way.let_go()
     assert ann.seqs == bob.seqs == [2, 3, 4], "and not a moment later"
+    await asyncio.sleep(0)
     assert ann.unanswered == set()
+
+
+async def test_the_commands_of_a_tick_go_in_step_and_people_are_told_before_books_are_kept(
+    one: LiveNode, way: Way, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+
+    def note(kind: type, name: str) -> None:
+        original = getattr(kind, name)
+
+        def noted(self: Any, *arguments: Any) -> Any:
+            steps.append(name)
+            return original(self, *arguments)
+
+        monkeypatch.setattr(kind, name, noted)
+
+    tables = [await seated(one) for _ in range(3)]
+    for name in ("attempt", "_draft", "announce", "settle"):
+        note(Follower, name)
+    way.fates.extend(["late answer"] * 3)
+    for ann, _ in tables:
+        ann.ask("ready")
+    await eventually(lambda: len(way.late) == 3)
+    way.let_go()
+    await asyncio.sleep(0)
+    assert steps == [name for name in ("attempt", "_draft", "announce", "settle") for _ in tables]
+    assert {ann.room.follower.replica.point.seq for ann, _ in tables} == {4}
 
 
 @pytest.mark.parametrize(
@@ -229,6 +262,8 @@ async def test_a_room_with_a_command_on_its_way_is_not_idle_and_stays_awake(url:
             await node.directory.beat_once()
             assert await node.open(ann.code) is ann.room
             way.let_go()
+            assert not is_idle(ann.room)
+            await asyncio.sleep(0)
         assert is_idle(ann.room)
         await node.directory.beat_once()
         assert await node.open(ann.code) is not ann.room
