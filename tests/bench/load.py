@@ -79,7 +79,8 @@ class Window(msgspec.Struct, frozen=True):
     store_cpu: float
     client_cpu: float
     others_cpu: float
-    """What everything else on this machine took meanwhile."""
+    """What everything else on this machine took meanwhile. The kernel tells the whole in ticks, so
+    that a short window may seem to leave less than nothing to others: add up before judging."""
     latencies_us: tuple[int, ...]
     """One per move, in ascending order."""
     late_slots: int
@@ -221,7 +222,7 @@ class Load:
             server_cpu=server,
             store_cpu=store,
             client_cpu=client,
-            others_cpu=max(0.0, everything - server - store - client),
+            others_cpu=everything - server - store - client,
             latencies_us=tuple(round(took * 1e6) for took in latencies),
             late_slots=self._late_slots,
         )

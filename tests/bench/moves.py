@@ -1,9 +1,12 @@
 """Durable moves against plain fan-out: per second of the server's CPU, and from hand to all hands.
 
-Each repeat starts both servers afresh, in an order that chance decides, and plays the same two
-steps on each: a steady 1000 moves per second, for the latency, and as many as the server can do,
-for the cost. Ratios are made within a repeat, so that a machine that changes its speed between
-repeats changes them little.
+Each repeat starts both servers afresh and leaves them alive together, each with all its tables and
+a load of its own. Two steps are played on both: a steady 1000 moves per second, for the latency,
+and as many as the server can do, for the cost. Each step is cut into short windows that alternate
+between the servers, in an order that chance decides, so that a machine that changes its speed
+within seconds changes it for both (see `alternating`). A repeat's cost is the CPU time of all its
+windows for all their moves, and its latencies are those of all its windows; ratios are made of
+these, within the repeat. A figure is the median of the repeats, and their range is told with it.
 """
 
 import os
@@ -15,6 +18,7 @@ from time import perf_counter
 
 import msgspec
 
+from tests.bench.alternating import Series, alternated
 from tests.bench.driving import disturbed, driven, spares_for
 from tests.bench.frames import bid_of_typical_size
 from tests.bench.load import Step, Window
@@ -25,8 +29,10 @@ from towerhall_server.cli.progress import progress
 
 ROOMS = 200
 REPEATS = 5
-STEADY = Step("steady", moves=3_000, warm_up=500, rate=1000)
-SATURATED = Step("saturated", moves=12_000, warm_up=2_000)
+RATE = 1000
+STEADY = Series(Step("steady", moves=750, warm_up=125, rate=RATE), windows=4)
+SATURATED = Series(Step("saturated", moves=3_000, warm_up=500), windows=8)
+"""The warm-up touches every room twice, which brings back what the other server drove out."""
 
 BASELINE_BAR = 6_500
 """Less than this from the baseline, and the machine is too slow for a verdict."""
@@ -38,14 +44,14 @@ SYNCS, SYNC_BYTES = 200, 512
 
 
 class Run(msgspec.Struct, frozen=True):
-    """One server, measured once."""
+    """One server in one repeat: of each step all windows together."""
 
     steady: Window
     saturated: Window
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """Both servers in one repeat."""
+    """Both servers in the same repeat."""
 
     baseline: Run
     towerhall: Run
@@ -56,23 +62,23 @@ def measure() -> list[Figure]:
     return figures(run_pairs(ROOMS, REPEATS, STEADY, SATURATED))
 
 
-def run_pairs(rooms: int, repeats: int, steady: Step, saturated: Step) -> list[Pair]:
+def run_pairs(rooms: int, repeats: int, steady: Series, saturated: Series) -> list[Pair]:
     refuse_other_systems()
     command, frame = bid_of_typical_size()
-    spares = spares_for(steady.moves + saturated.moves)
-
-    def run(kind: str) -> Run:
-        if kind == "baseline":
-            with baseline(frame) as server, driven(server, rooms, command=command) as load:
-                return Run(load.play(steady), load.play(saturated))
-        with towerhall() as server, driven(server, rooms, spares=spares) as load:
-            return Run(load.play(steady), load.play(saturated))
+    spares = spares_for(steady.most_moves(rooms) + saturated.most_moves(rooms))
 
     def repeat(number: int) -> Pair:
-        kinds = ["baseline", "towerhall"]
-        Random(number).shuffle(kinds)
-        runs = {kind: run(kind) for kind in kinds}
-        return Pair(runs["baseline"], runs["towerhall"])
+        chance = Random(number)
+        with (
+            baseline(frame) as plain_server,
+            towerhall() as our_server,
+            driven(plain_server, rooms, command=command) as plain,
+            driven(our_server, rooms, spares=spares) as ours,
+        ):
+            plays = {"baseline": plain.play, "towerhall": ours.play}
+            paced = alternated(plays, steady, chance)
+            unpaced = alternated(plays, saturated, chance)
+        return Pair(**{kind: Run(paced[kind], unpaced[kind]) for kind in plays})
 
     return list(progress(map(repeat, range(repeats)), repeats, "moves"))
 
@@ -150,7 +156,7 @@ def _latency(pairs: Sequence[Pair]) -> list[Figure]:
         ]
     rates = [window.moves / window.seconds for window in ours]
     late = sum(window.late_slots for window in (*ours, *plain))
-    note = f"wanted {STEADY.rate}; {late} slots without a move at hand"
+    note = f"wanted {RATE}; {late} slots without a move at hand"
     found.append(Figure("  rate", median(rates), "1/s", note=note))
     sync = _sync_ms()
     note = f"{SYNCS} times {SYNC_BYTES} bytes, nothing else: no durable move can be faster"

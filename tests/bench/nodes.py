@@ -1,17 +1,21 @@
 """What it costs that a server is several processes: rooms split among them, and rooms across them.
 
-Each repeat plays the same moves in three places, in an order that chance decides: all rooms on one
-process, the rooms split over two, and on two with everybody at another process than the neighbours.
-All of them use a store of the same kind; the processes share one core, so what is compared is their
-CPU time, added up. Ratios are made within a repeat.
+Each repeat plays the same moves in three places: all rooms on one process, the rooms split over
+two, and on two with everybody at another process than the neighbours. All three are alive together,
+and are measured in short windows by turns, in an order that chance decides, so that a change of the
+machine's speed changes all of them alike (see `alternating`). Each has a store of the same kind of
+its own; the processes share one core, so what is compared is their CPU time, added up over all
+windows. Ratios are made of these sums, within a repeat.
 """
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from random import Random
 from statistics import median
 
 import msgspec
 
+from tests.bench.alternating import Series, alternated
 from tests.bench.driving import disturbed, driven, spares_for
 from tests.bench.load import Step, Window
 from tests.bench.report import Figure, span
@@ -21,13 +25,13 @@ from towerhall_server.cli.progress import progress
 
 ROOMS = 200
 REPEATS = 5
-SATURATED = Step("saturated", moves=12_000, warm_up=2_000)
+SATURATED = Series(Step("saturated", moves=3_000, warm_up=500), windows=4)
 SPLIT_BAR = 0.85
 ACROSS_BAR = 2.0
 
 
 class Trio(msgspec.Struct, frozen=True):
-    """The same moves in all three places, in one repeat."""
+    """The same moves in all three places, in one repeat: of each all windows together."""
 
     alone: Window
     """One process has all rooms."""
@@ -42,22 +46,19 @@ def measure() -> list[Figure]:
     return figures(run_trios(ROOMS, REPEATS, SATURATED))
 
 
-def run_trios(rooms: int, repeats: int, step: Step) -> list[Trio]:
+def run_trios(rooms: int, repeats: int, series: Series) -> list[Trio]:
     refuse_other_systems()
-    spares = spares_for(step.moves)
-
-    def run(place: str) -> Window:
-        count, mixed = (1 if place == "alone" else 2), place == "across"
-        with (
-            towerhall_nodes(count) as server,
-            driven(server, rooms, spares=spares, mixed=mixed) as load,
-        ):
-            return load.play(step)
+    spares = spares_for(series.most_moves(rooms))
 
     def repeat(number: int) -> Trio:
-        places = ["alone", "split", "across"]
-        Random(number).shuffle(places)
-        return Trio(**{place: run(place) for place in places})
+        with ExitStack() as stack:
+            plays = {}
+            for place, count in (("alone", 1), ("split", 2), ("across", 2)):
+                server = stack.enter_context(towerhall_nodes(count))
+                mixed = place == "across"
+                load = stack.enter_context(driven(server, rooms, spares=spares, mixed=mixed))
+                plays[place] = load.play
+            return Trio(**alternated(plays, series, Random(number)))
 
     return list(progress(map(repeat, range(repeats)), repeats, "nodes"))
 

@@ -1,15 +1,19 @@
 """The benchmarks themselves: that they run, and that what they say they count is what happened."""
 
+import os
 import sys
+from threading import Thread
+from time import process_time, thread_time
 
 import pytest
 
+from tests.bench.alternating import Series, together
 from tests.bench.driving import driven, spares_for
-from tests.bench.frames import bid_of_typical_size
 from tests.bench.load import Step, Window
-from tests.bench.moves import Pair, Run, figures
+from tests.bench.moves import Pair, Run, figures, run_pairs
 from tests.bench.report import Figure, verdict
-from tests.bench.servers import baseline, towerhall
+from tests.bench.servers import towerhall
+from tests.bench.usage import cpu_seconds
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="loads are pinned to cores and read /proc, which only Linux has"
@@ -20,10 +24,10 @@ STEADY = Step("steady", moves=150, warm_up=50, rate=100)
 SATURATED = Step("saturated", moves=300, warm_up=100)
 
 
-def is_sane(window: Window, step: Step) -> bool:
+def is_sane(window: Window, step: Step, windows: int = 1) -> bool:
     """As many times as moves, all of them possible, and a rate not above the wanted one."""
     return (
-        window.moves == len(window.latencies_us) == step.moves - step.warm_up
+        window.moves == len(window.latencies_us) == windows * (step.moves - step.warm_up)
         and 0 < window.latencies_us[0] <= window.latencies_us[-1] < window.seconds * 1e6 + 1e6
         and window.server_cpu >= 0 <= window.store_cpu
         and (not step.rate or window.moves / window.seconds < 1.5 * step.rate)
@@ -39,13 +43,12 @@ def test_a_load_plays_real_games_and_every_move_reaches_all_four() -> None:
     assert load.ready.rss_after > load.ready.rss_before
 
 
-def test_the_same_load_plays_on_the_baseline() -> None:
-    command, frame = bid_of_typical_size()
-    with baseline(frame) as server, driven(server, ROOMS, command=command) as load:
-        steady, saturated = load.play(STEADY), load.play(SATURATED)
-    assert is_sane(steady, STEADY)
-    assert is_sane(saturated, SATURATED)
-    assert steady.store_cpu == 0
+def test_a_repeat_plays_all_windows_on_both_servers() -> None:
+    (pair,) = run_pairs(ROOMS, 1, Series(STEADY, 1), Series(SATURATED, 2))
+    for run in (pair.baseline, pair.towerhall):
+        assert is_sane(run.steady, STEADY)
+        assert is_sane(run.saturated, SATURATED, windows=2)
+    assert pair.baseline.saturated.store_cpu == 0 < pair.towerhall.saturated.store_cpu
 
 
 def test_a_load_without_spare_tables_fails_when_a_game_ends() -> None:
@@ -85,6 +88,46 @@ def test_there_is_no_verdict_on_a_slow_or_busy_machine_or_with_a_slow_load() -> 
     assert disturbed[name] == disturbed["move to all four, p50"] == "VOID"
     assert judged(window(6000, 300), window(5000, 900))[name] == "VOID"
     assert judged(window(8000, 300), window(5000, 900, client_cpu=0.95))[name] == "VOID"
+
+
+def figure_of(plain: list[Window], ours: list[Window], name: str) -> float:
+    """Of one repeat with these windows."""
+    plain_run, our_run = together(plain), together(ours)
+    found = figures([Pair(Run(plain_run, plain_run), Run(our_run, our_run))])
+    return next(figure.value for figure in found if figure.name.strip() == name)
+
+
+def test_the_ratio_of_a_repeat_is_made_from_the_sums_of_its_windows() -> None:
+    plain, ours = [window(10_000, 300)] * 2, [window(10_000, 900), window(10_000 / 7, 900)]
+    # Four times the CPU in all; the mean of the two windows' ratios would be 0.57.
+    ratio = figure_of(plain, ours, "durable moves against the baseline")
+    assert ratio == pytest.approx(0.25)
+
+
+def test_the_latencies_of_a_repeat_are_those_of_all_its_windows() -> None:
+    plain, fast, slow = (window(10_000, latency_us) for latency_us in (300, 900, 6000))
+    # Of a hundred windows' moves one in a hundred, or two, were slow: only two reach p99.
+    for slow_ones, p99 in ((1, 0.9), (2, 6.0)):
+        ours = [slow] * slow_ones + [fast] * (100 - slow_ones)
+        assert figure_of([plain], ours, "move to all four, p50") == 0.9
+        assert figure_of([plain], ours, "move to all four, p99") == p99
+        assert figure_of([plain], ours, "p99 against the baseline") == pytest.approx(p99 / 0.3)
+
+
+def test_the_clock_of_a_process_counts_all_its_threads() -> None:
+    def work() -> None:
+        until = thread_time() + 0.05
+        while thread_time() < until:
+            pass
+
+    began = cpu_seconds(os.getpid())
+    thread = Thread(target=work)
+    thread.start()
+    thread.join()
+    before = process_time()
+    now = cpu_seconds(os.getpid())
+    assert before <= now <= process_time()
+    assert now - began >= 0.05
 
 
 def test_a_figure_without_a_bar_has_no_verdict() -> None:
