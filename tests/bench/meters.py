@@ -49,7 +49,7 @@ class _Follower:
 def _counted(follower: _Follower, count: int) -> None:
     for _ in range(count):
         item = Command(None, None)  # type: ignore[arg-type]
-        began, meters = monotonic(), follower._node.meters
+        began, meters = monotonic(), follower.node.meters
         meters.append_seconds.observe(monotonic() - began)
         meters.appends += 1
         meters = follower.node.meters

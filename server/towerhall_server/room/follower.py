@@ -63,7 +63,7 @@ class Follower:
     """A room in step with its log, and those who look at it."""
 
     def __init__(self, node: Node, replica: Replica) -> None:
-        self._node = node
+        self.node = node
         self.replica = replica
         self.code = replica.room.table.code
         self.shard = shard_of(self.code)
@@ -71,23 +71,12 @@ class Follower:
         self.paused = False
         self.sure_at = monotonic()
         """When this replica was last known to be up to date."""
-        self._ahead = (self.room, core.due(self.room))
+        self.ahead: Due = core.due(self.room)
+        """What is due next."""
 
     @property
     def room(self) -> Room:
         return self.replica.room
-
-    @property
-    def node(self) -> Node:
-        return self._node
-
-    @property
-    def ahead(self) -> Due:
-        """What is due next; found out once for each room state."""
-        room, ahead = self._ahead
-        if room is not self.room:
-            room, ahead = self._ahead = (self.room, core.due(self.room))
-        return ahead
 
     @property
     def deadline_ms(self) -> int:
@@ -95,26 +84,24 @@ class Follower:
         return self.ahead.at_ms(self.room)
 
     def now_ms(self) -> int:
-        return self._node.clock.now_ms(self.shard)
+        return self.node.clock.now_ms(self.shard)
 
     def rank(self, ranks: int) -> int:
         """Which turn this node has in acting for a room that others served last."""
-        text = f"{self._node.name}/{self.code}/{self.replica.point.seq}"
+        text = f"{self.node.name}/{self.code}/{self.replica.point.seq}"
         return blake2b(text.encode(), digest_size=1).digest()[0] % ranks
 
     def attempt(self, step: Step, *, not_before_ms: int | None = None) -> Attempt:
         """A step for the next place in the log."""
-        place, commit_id = self.replica.point, self._node.commit_ids.new()
-        return attempt_of(self.room, place, step, commit_id, not_before_ms, monotonic())
+        replica, commit_id = self.replica, self.node.commit_ids.new()
+        return attempt_of(replica.room, replica.point, step, commit_id, not_before_ms, monotonic())
 
     def ask(
         self, attempt: Attempt, answered: Callable[[Attempt, Answer | StoreError], None]
     ) -> None:
         """Ask the store once. Whoever is given the answer, which must not fail, has to `settle` it
         or `conclude` with it; until then nothing else is asked for this room."""
-        self._node.log.ask(
-            attempt.wanted, partial(answered, attempt), partial(self._draft, attempt)
-        )
+        self.node.log.ask(attempt.wanted, partial(answered, attempt), partial(self._draft, attempt))
 
     async def append(self, step: Step, *, not_before_ms: int | None = None) -> Answer:
         """Put a step into the log if its place is free, and show it then."""
@@ -140,32 +127,35 @@ class Follower:
         return answer
 
     def announce(self, attempt: Attempt) -> None:
-        """Tell everybody of what is in the log now, if that is ready. Where that fails nobody may
-        hear that it was refused, or be left without it: they come back, and see whether it can be
-        shown then."""
+        """Tell everybody of what is in the log now, if that is ready. This does not fail: what
+        stood in its way is raised by `settle`, which has to follow."""
         attempt.told = True
         if attempt.draft is not None:
             try:
                 self.audience.announce(attempt.draft)
             except Exception as error:
                 logger.exception("room %s cannot tell what is new", self.code)
-                raise UnreadableLogError from error
+                attempt.fault = error
 
     def settle(self, attempt: Attempt, answer: Answer) -> None:
-        """Take in what is in the log now, and show what was not announced of it."""
-        now, meters = monotonic(), self._node.meters
+        """Take in what is in the log now, and show what was not announced of it. Where either
+        fails nobody may hear that it was refused, or be left without it: they come back, and see
+        whether it can be shown then."""
+        now, meters = monotonic(), self.node.meters
         meters.append_seconds.observe(now - attempt.began)
         if not isinstance(answer, Appended):
             meters.answers[type(answer).__name__.lower()] += 1
             return
         meters.appends += 1
+        if attempt.fault is not None:
+            raise UnreadableLogError from attempt.fault
         wanted, likely, stamps = attempt.wanted, attempt.change, answer.stamps
-        before, commit, seq, short = self.room, likely.commit, likely.seq, likely.mark
+        before, commit, seq, short = self.replica.room, likely.commit, likely.seq, likely.mark
         after = entered(before, likely.after, commit.cause, seq, short, stamps.served_ms)
         self.replica.take(Entry(seq, wanted.commit_id, wanted.chain, wanted.blob, stamps), after)
-        self._ahead = (after, attempt.ahead)
+        self.ahead = attempt.ahead
         self.sure_at = now
-        self._node.heard(before, after)
+        self.node.heard(before, after)
         self._show(Change(before, after, commit, seq, short), attempt.draft)
 
     def _draft(self, attempt: Attempt) -> None:
@@ -178,7 +168,7 @@ class Follower:
                 attempt.draft = None
 
     def _tell_others(self, guests: Guests) -> None:
-        self._node.log.tell(self.code, encode_guests(guests))
+        self.node.log.tell(self.code, encode_guests(guests))
 
     async def take_news(self, entry: Entry) -> bool:
         """Somebody has appended an entry. Whether it was news."""
@@ -212,10 +202,10 @@ class Follower:
 
     async def remove(self) -> None:
         """End the room: what is over stays as a record, everything else goes."""
-        node = self._node
+        node = self.node
         if self.room.table.status == "over" and node.keep_days:
             await self.insist(lambda: keep_record(node.log, self.code, node.games, node.keep_days))
-        answer = await self.insist(lambda: self._node.log.remove(self.code, self.replica.point))
+        answer = await self.insist(lambda: self.node.log.remove(self.code, self.replica.point))
         if isinstance(answer, Conflict):
             await self.catch_up()
         else:
@@ -227,11 +217,11 @@ class Follower:
         except Exception as error:
             logger.exception("room %s cannot be followed beyond %d", self.code, entry.seq - 1)
             raise UnreadableLogError from error
+        self.ahead = core.due(change.after)
         self._show(change)
 
     def _show(self, change: Change, announced: Draft | None = None) -> None:
-        """Show a change and all that goes with it; what was announced is not told again. Of a
-        failure the same is true as there."""
+        """Show a change and all that goes with it; what was announced is not told again."""
         try:
             self.audience.show(self.replica, change, announced)
         except Exception as error:
@@ -256,7 +246,7 @@ class Follower:
         """Take the log as it is, and tell everybody how much of the past is lost."""
         old = self.replica
         try:
-            new = await self.insist(lambda: load(self._node, self.code))
+            new = await self.insist(lambda: load(self.node, self.code))
         except Exception as error:
             logger.exception("room %s cannot be read again", self.code)
             raise UnreadableLogError from error
@@ -264,16 +254,16 @@ class Follower:
             raise RoomGoneError
         lost = old.point.seq - old.shared_with(new)
         logger.warning("room %s: %d commits are lost", self.code, lost)
-        self._node.meters.lost_commits += lost
-        self.replica = new
+        self.node.meters.lost_commits += lost
+        self.replica, self.ahead = new, core.due(new.room)
         self.audience.reset(new, lost)
 
     async def _read(self) -> Reading:
-        return await self.insist(lambda: self._node.log.read(self.code, self.replica.point))
+        return await self.insist(lambda: self.node.log.read(self.code, self.replica.point))
 
     async def _until_known(self, wanted: Append) -> Answer:
         """The same bytes again and again, until the store says what became of them."""
-        return await self.insist(lambda: self._node.log.append(wanted))
+        return await self.insist(lambda: self.node.log.append(wanted))
 
     async def insist(self, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         """Ask until there is an answer; the room is shown as paused as long as there is none."""
@@ -295,5 +285,5 @@ class Follower:
         if not self.paused:
             logger.warning("room %s is paused: %s", self.code, error)
             self.paused = True
-            self._node.meters.pauses += 1
+            self.node.meters.pauses += 1
             self.audience.tell(ServerPaused(True))

@@ -126,7 +126,7 @@ class Replica:
     def take(self, entry: Entry, after: Room) -> None:
         """Move on to the place after an entry."""
         self.room = after
-        self.point = entry.point
+        self.point = Point(entry.seq, entry.chain, entry.stamps)
         self.tail.append(entry)
         self._marks += entry.chain[:MARK_BYTES]
 

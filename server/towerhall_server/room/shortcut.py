@@ -39,7 +39,7 @@ class Shortcut:
         if not self._inbox.idle:
             return False
         self._inbox.hold()
-        self._follower.node.deciding.add(partial(self._decide, item))
+        self._follower.node.deciding.add(self._decide, item)
         return True
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class Shortcut:
             self._follower.ask(attempt, partial(self._answered, item))
 
     def _attempt(self, item: Command) -> Attempt | None:
-        asked, room = item.asked, self._follower.room
+        asked, room = item.asked, self._follower.replica.room
         if asked.dry or asked.body["command"] in UNLOGGED or core.is_slow(room, asked.body):
             return None
         cause = cause_of(item, room)
@@ -76,24 +76,21 @@ class Shortcut:
             self._inbox.release(Tried(item, attempt, answer))
             return
         # In all rooms people come first, for they wait, and books are kept after.
-        self._follower.node.settling.add(partial(self._settle, item, attempt, answer))
-        try:
-            self._follower.announce(attempt)
-        except Exception as error:  # noqa: BLE001 - the loop will raise it
-            attempt.fault = error
+        self._follower.node.settling.add(self._settle, (item, attempt, answer))
+        self._follower.announce(attempt)
 
-    def _settle(self, item: Command, attempt: Attempt, answer: Appended) -> None:
+    def _settle(self, told: tuple[Command, Attempt, Appended]) -> None:
         if self._is_closed:
             return
-        fault = attempt.fault
-        if fault is None:
-            try:
-                self._follower.settle(attempt, answer)
-                self._alarm.appended_here()
-                done(self._follower, item)
-            except Exception as error:  # noqa: BLE001 - the loop will raise it
-                fault = error
-        self._inbox.release(None if fault is None else Tried(item, attempt, fault))
+        item, attempt, answer = told
+        try:
+            self._follower.settle(attempt, answer)
+            self._alarm.appended_here()
+            done(self._follower, item)
+        except Exception as error:  # noqa: BLE001 - the loop will raise it
+            self._inbox.release(Tried(item, attempt, error))
+        else:
+            self._inbox.release()
 
 
 def cause_of(item: Command, room: Room) -> Cause:

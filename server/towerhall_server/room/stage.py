@@ -7,6 +7,9 @@ So they go together, step by step: all are decided, then all are asked for, then
 
 import asyncio
 from collections.abc import Callable
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
 
 
 class Stage:
@@ -16,15 +19,15 @@ class Stage:
     __slots__ = ("_todo",)
 
     def __init__(self) -> None:
-        self._todo: list[Callable[[], None]] = []
+        self._todo: list[tuple[Callable[[Any], None], Any]] = []
 
-    def add(self, do: Callable[[], None]) -> None:
+    def add(self, do: Callable[[Item], None], item: Item) -> None:
         """It must not fail: others come after it."""
         if not self._todo:
             asyncio.get_running_loop().call_soon(self._do_all)
-        self._todo.append(do)
+        self._todo.append((do, item))
 
     def _do_all(self) -> None:
         todo, self._todo = self._todo, []
-        for do in todo:
-            do()
+        for do, item in todo:
+            do(item)

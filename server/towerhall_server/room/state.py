@@ -56,7 +56,7 @@ class Room(msgspec.Struct, frozen=True, gc=False):
         return self.table.status == "playing"
 
     def to_act(self) -> tuple[Seat, ...]:
-        return self.rules.to_act(self.game) if self.playing else ()
+        return self.rules.to_act(self.game) if self.table.status == "playing" else ()
 
     def is_played(self, seat: Seat) -> bool:
         """Whether the person who holds a seat plays it, and no bot for them."""
