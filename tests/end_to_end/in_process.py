@@ -31,6 +31,7 @@ from towerhall_protocol.messages import (
 from towerhall_protocol.offers import Offer
 from towerhall_protocol.wire import read_server
 from towerhall_server.eventlog.answers import Append, Appended, Following, Line
+from towerhall_server.eventlog.batch import Later
 from towerhall_server.eventlog.entry import (
     COMMIT_ID_BYTES,
     START,
@@ -85,12 +86,17 @@ class MemoryLog:
     def ask(
         self,
         wanted: Append,
-        answered: Callable[[Appended], None],
+        answered: Callable[[Appended], Later | None],
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
+        def tell(answer: Appended) -> None:
+            later = answered(answer)
+            if later is not None:
+                later()
+
         if meanwhile is not None:
             meanwhile()
-        asyncio.get_running_loop().call_soon(answered, self.append(wanted))
+        asyncio.get_running_loop().call_soon(tell, self.append(wanted))
 
     def append(self, wanted: Append) -> Appended:
         assert wanted.before == (self.entries[-1].point if self.entries else START)

@@ -30,6 +30,7 @@ from towerhall_protocol.messages import (
 )
 from towerhall_protocol.replay import Replay
 from towerhall_protocol.wire import read_server
+from towerhall_server.eventlog.batch import Later
 from towerhall_server.eventlog.entry import START, Entry, Point
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import room_keys
@@ -293,13 +294,13 @@ class WatchedLog(EventLog):
     def ask(
         self,
         wanted: Append,
-        answered: Callable[[Answer | StoreError], None],
+        answered: Callable[[Answer | StoreError], Later | None],
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
-        def noted(answer: Answer | StoreError) -> None:
+        def noted(answer: Answer | StoreError) -> Later | None:
             if not isinstance(answer, StoreError):
                 self.answers.append(answer)
-            answered(answer)
+            return answered(answer)
 
         async def later(first: Awaitable[None]) -> None:
             await first

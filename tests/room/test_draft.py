@@ -9,6 +9,7 @@ from tests.room.live_rooms import FakeViewer, LiveNode, begin, live_node, no_fau
 from towerhall_protocol.document import Document
 from towerhall_protocol.messages import ServerFrame, ServerPaused
 from towerhall_server.eventlog.answers import Answer, Append, Conflict
+from towerhall_server.eventlog.batch import Later
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.game import Seat
 from towerhall_server.room import audience
@@ -70,12 +71,13 @@ async def test_an_answer_that_is_faster_than_the_draft_leaves_nothing_to_make_in
 
     def answered_first(
         wanted: Append,
-        answered: Callable[[Answer | StoreError], None],
+        answered: Callable[[Answer | StoreError], Later | None],
         meanwhile: Callable[[], None],
     ) -> None:
-        def both(answer: Answer | StoreError) -> None:
-            answered(answer)
+        def both(answer: Answer | StoreError) -> Later | None:
+            later = answered(answer)
             meanwhile()
+            return later
 
         ask(wanted, both)
 

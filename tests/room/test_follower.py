@@ -268,7 +268,7 @@ async def test_of_two_tails_one_wins_and_those_who_saw_the_other_are_told(
         twin = await third.enter(ann.code, "ann")
         await twin.do("add_bot", seat=1)
         await twin.do("remove_bot", seat=1)
-        tails = {tuple(viewer.room.follower.replica.tail) for viewer in (ann, twin)}
+        tails = {viewer.room.follower.replica.tail for viewer in (ann, twin)}
         await go_back(redis, ann.code, copy)
         await asyncio.gather(doubt(ann), doubt(twin))
         assert losses(ann) or losses(twin)

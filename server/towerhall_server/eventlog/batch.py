@@ -22,8 +22,10 @@ from towerhall_server.eventlog.errors import StoreRefusedError
 
 __all__ = ["Batch", "Call", "Caller", "give"]
 
-Caller: TypeAlias = Callable[[Any], None]
-"""Is given the answer, or the `StoreError` in its place. It must not fail: others wait, too."""
+Later: TypeAlias = Callable[[], None]
+Caller: TypeAlias = Callable[[Any], Later | None]
+"""Is given the answer, or the `StoreError` in its place. What it returns is called when all whose
+calls travelled together have theirs. Neither must fail: others wait, too."""
 
 
 class Call(msgspec.Struct, frozen=True, gc=False):
@@ -85,6 +87,7 @@ class Batch:
         each call that needs one says so itself."""
         untaught: list[Call] = []
         unanswered: list[Caller] = []
+        afterwards: list[Later] = []
         for call, caller, answer in zip(calls, callers, answers, strict=True):
             if isinstance(answer, StoreRefusedError):
                 why = str(answer)
@@ -95,7 +98,11 @@ class Batch:
                 if why.startswith("READONLY"):
                     # A demoted primary may stay connected for ever; its address leads elsewhere.
                     self._connection.renew(why)
-            caller(answer)
+            later = caller(answer)
+            if later is not None:
+                afterwards.append(later)
+        for later in afterwards:
+            later()
         if untaught:
             self._carry(untaught, unanswered)
 

@@ -41,7 +41,7 @@ from towerhall_server.eventlog.answers import (
     Stale,
     line_of,
 )
-from towerhall_server.eventlog.batch import Batch, Call, give
+from towerhall_server.eventlog.batch import Batch, Call, Later, give
 from towerhall_server.eventlog.calls import (
     BEAT,
     BEAT_MS,
@@ -132,12 +132,12 @@ class EventLog:
     def ask(
         self,
         wanted: Append,
-        answered: Callable[[Answer | StoreError], None],
+        answered: Callable[[Answer | StoreError], Later | None],
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
         """The same for those who do not wait: `answered` is called in the moment in which the
-        answer is there, `meanwhile` after the store was asked, mostly before that. Neither may
-        fail."""
+        answer is there, and what it returns soon after that, when others have their answers, too;
+        `meanwhile` after the store was asked, mostly before that. None of them may fail."""
         self._batch.ask(append_call(wanted, self.node), partial(_understand, answered), meanwhile)
 
     async def read(self, room: str, place: Point = START, *, page: int = PAGE) -> Reading:
@@ -288,5 +288,7 @@ class EventLog:
         return await self._batch.call(Call(packed(*command)))
 
 
-def _understand(answered: Callable[[Answer | StoreError], None], reply: Any) -> None:
-    answered(reply if isinstance(reply, StoreError) else answer_of(reply))
+def _understand(
+    answered: Callable[[Answer | StoreError], Later | None], reply: Any
+) -> Later | None:
+    return answered(reply if isinstance(reply, StoreError) else answer_of(reply))

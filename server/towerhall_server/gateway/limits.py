@@ -7,6 +7,7 @@ to one process: what holds for all nodes together is in `quotas`.
 
 import ipaddress
 from collections import OrderedDict
+from functools import lru_cache
 from math import ceil, inf
 from typing import Final
 
@@ -62,8 +63,7 @@ class Bucket:
     __slots__ = ("_full_at", "_room_seconds", "_token_seconds")
 
     def __init__(self, rate: float, burst: int) -> None:
-        self._token_seconds = 1 / rate
-        self._room_seconds = (burst - 1) / rate
+        self._token_seconds, self._room_seconds = _pace(rate, burst)
         self._full_at = -inf
 
     def take(self, now: float) -> int:
@@ -83,6 +83,13 @@ class Bucket:
     def is_full(self, now: float) -> bool:
         """Whether it cannot be told from a new one."""
         return self._full_at <= now
+
+
+@lru_cache(maxsize=64)
+def _pace(rate: float, burst: int) -> tuple[float, float]:
+    """Seconds for one token, and for all but one. Thousands of buckets share the same two numbers:
+    they are at hand then, and take no memory of each."""
+    return 1 / rate, (burst - 1) / rate
 
 
 class Buckets:

@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Final, TypeVar
 
 from towerhall_protocol.messages import ServerPaused
+from towerhall_server.eventlog.batch import Later
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import shard_of
@@ -97,10 +98,11 @@ class Follower:
         return attempt_of(replica.room, replica.point, step, commit_id, not_before_ms, monotonic())
 
     def ask(
-        self, attempt: Attempt, answered: Callable[[Attempt, Answer | StoreError], None]
+        self, attempt: Attempt, answered: Callable[[Attempt, Answer | StoreError], Later | None]
     ) -> None:
         """Ask the store once. Whoever is given the answer, which must not fail, has to `settle` it
-        or `conclude` with it; until then nothing else is asked for this room."""
+        or `conclude` with it; until then nothing else is asked for this room. What it returns is
+        done when other rooms, whose answers came with it, have theirs."""
         self.node.log.ask(attempt.wanted, partial(answered, attempt), partial(self._draft, attempt))
 
     async def append(self, step: Step, *, not_before_ms: int | None = None) -> Answer:

@@ -14,7 +14,7 @@ from towerhall_server.room.view import summary
 
 def healing(replica: Replica, top: Entry, due_at_ms: int, ttl_ms: int) -> tuple[Append, ...]:
     """The appends that put back what is missing after `top`; none if that cannot be done."""
-    tail = tuple(replica.tail)
+    tail = replica.tail
     known = {entry.seq: entry for entry in tail}.get(top.seq)
     if known is None or known.point != top.point:
         return ()

@@ -33,8 +33,7 @@ class Node(msgspec.Struct, frozen=True):
     commit_ids: CommitIds = msgspec.field(default_factory=CommitIds)
     meters: Meters = msgspec.field(default_factory=Meters)
     deciding: Stage = msgspec.field(default_factory=Stage)
-    settling: Stage = msgspec.field(default_factory=Stage)
-    """Two steps that the commands of a tick take together: see `shortcut`."""
+    """The step that the commands of a tick take together: see `shortcut`."""
     heard: Callable[[Room | None, Room], None] = nobody_listens
     """Told of every commit that this node has appended: the room before it and after it. It is in
     the log, so this must not fail."""

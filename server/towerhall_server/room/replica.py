@@ -13,7 +13,7 @@ import msgspec
 
 from towerhall_protocol.document import Document
 from towerhall_protocol.messages import Cursor
-from towerhall_server.eventlog.entry import MARK_BYTES, START, Entry, Point, mark
+from towerhall_server.eventlog.entry import MARK_BYTES, START, Entry, Point, mark, pack, unpack
 from towerhall_server.game import AnyGame, rules_of
 from towerhall_server.room.commits import Commit, decode_commit
 from towerhall_server.room.events import RoomCreated
@@ -93,10 +93,15 @@ class Replica:
         self.room: Room
         """There from the first entry on."""
         self.point: Point = START
-        self.tail: deque[Entry] = deque(maxlen=TAIL)
+        self._tail: deque[bytes] = deque(maxlen=TAIL)
         self._marks = bytearray()
         self._cold: tuple[Room | None, tuple[Entry, ...]] = (None, ())
         self._frames: dict[str, dict[int, bytes]] = {}
+
+    @property
+    def tail(self) -> tuple[Entry, ...]:
+        """The newest entries."""
+        return tuple(map(unpack, self._tail))
 
     def load(self, entries: Sequence[Entry]) -> None:
         """Read a log from its beginning, without anybody watching.
@@ -110,7 +115,7 @@ class Replica:
         first = follow(self._games, self._secret, None, entries[0])
         room = _outcome(first.after, entries[1:recent])
         self._marks += b"".join([entry.chain[:MARK_BYTES] for entry in entries[:recent]])
-        self.tail.extend(entries[:recent])
+        self._tail.extend(map(pack, entries[max(recent - TAIL, 0) : recent]))
         self.room, self.point = room, entries[recent - 1].point
         self._cold = (None, tuple(entries)) if recent == 1 else (room, tuple(entries[recent:]))
         for entry in entries[recent:]:
@@ -127,7 +132,7 @@ class Replica:
         """Move on to the place after an entry."""
         self.room = after
         self.point = Point(entry.seq, entry.chain, entry.stamps)
-        self.tail.append(entry)
+        self._tail.append(pack(entry))
         self._marks += entry.chain[:MARK_BYTES]
 
     def keep_frame(self, name: str, seq: int, prepared: Prepared) -> None:

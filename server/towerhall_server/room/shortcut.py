@@ -13,6 +13,8 @@ same tick go the same way in step with it: see `stage`.
 from functools import partial
 
 from towerhall_server.eventlog.answers import Answer, Appended
+from towerhall_server.eventlog.batch import Later
+from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.game import Rejected
 from towerhall_server.room import core
 from towerhall_server.room.alarm import Alarm
@@ -43,8 +45,8 @@ class Shortcut:
         return True
 
     def close(self) -> None:
-        """The room has ended: what is still on its way gets to the log, and whoever asked for it
-        learns of it after coming back."""
+        """The room has ended: what the store was asked for gets to the log, and whoever wanted it
+        learns of it after coming back. What was not decided is forgotten, and sent again then."""
         self._is_closed = True
 
     def _decide(self, item: Command) -> None:
@@ -52,12 +54,12 @@ class Shortcut:
             return
         try:
             attempt = self._attempt(item)
-        except Exception:  # noqa: BLE001 - the loop meets it again, and knows what to do about it
-            attempt = None
-        if attempt is None:
-            self._inbox.release(item)
-        else:
-            self._follower.ask(attempt, partial(self._answered, item))
+            if attempt is not None:
+                self._follower.ask(attempt, partial(self._answered, item))
+                return
+        except Exception:  # noqa: BLE001, S110 - the loop meets it again, and knows what to do
+            pass
+        self._inbox.release(item)
 
     def _attempt(self, item: Command) -> Attempt | None:
         asked, room = item.asked, self._follower.replica.room
@@ -69,20 +71,19 @@ class Shortcut:
         step = core.step(room, item.viewer.person, cause, asked.body, asked.tag)
         return None if isinstance(step, Rejected) else self._follower.attempt(step)
 
-    def _answered(self, item: Command, attempt: Attempt, answer: Answer | Exception) -> None:
+    def _answered(
+        self, item: Command, attempt: Attempt, answer: Answer | StoreError
+    ) -> Later | None:
         if self._is_closed:
-            return
+            return None
         if not isinstance(answer, Appended):
             self._inbox.release(Tried(item, attempt, answer))
-            return
-        # In all rooms people come first, for they wait, and books are kept after.
-        self._follower.node.settling.add(self._settle, (item, attempt, answer))
+            return None
+        # People come first, for they wait, in other rooms, too; then books are kept.
         self._follower.announce(attempt)
+        return partial(self._settle, item, attempt, answer)
 
-    def _settle(self, told: tuple[Command, Attempt, Appended]) -> None:
-        if self._is_closed:
-            return
-        item, attempt, answer = told
+    def _settle(self, item: Command, attempt: Attempt, answer: Appended) -> None:
         try:
             self._follower.settle(attempt, answer)
             self._alarm.appended_here()

@@ -18,13 +18,14 @@ from towerhall_protocol.messages import (
     ServerRejected,
 )
 from towerhall_server.eventlog.answers import Answer, Append
+from towerhall_server.eventlog.batch import Later
 from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.room.actor import RoomActor
 from towerhall_server.room.inbox import (
     Item,
 )
 
-Answered: TypeAlias = Callable[[Answer | StoreError], None]
+Answered: TypeAlias = Callable[[Answer | StoreError], Later | None]
 Fate: TypeAlias = Literal["lost request", "lost answer", "late answer"]
 A_MOMENT = 0.05
 """Enough for whatever would be done at once."""
@@ -37,7 +38,7 @@ class Way:
         self._ask = log.ask
         self.asked: list[Append] = []
         self.fates: deque[Fate] = deque()
-        self.late: list[Callable[[], None]] = []
+        self.late: list[Callable[[], Later | None]] = []
         """Answers that the store has given, and that nobody was told."""
 
     def ask(
@@ -63,10 +64,11 @@ class Way:
         await asyncio.sleep(A_MOMENT)
 
     def let_go(self) -> None:
-        """The answers come now."""
-        for tell in self.late:
-            tell()
-        self.late.clear()
+        """The answers come now, together."""
+        late, self.late = self.late, []
+        for later in [tell() for tell in late]:
+            if later is not None:
+                later()
 
 
 async def seated(node: LiveNode, *, turn_seconds: int = 0) -> tuple[FakeViewer, FakeViewer]:
