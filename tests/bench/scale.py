@@ -7,10 +7,12 @@ started for each repeat, and both play the same number of moves, in an order tha
 from random import Random
 from statistics import median
 
+from tests.bench.alternating import Series, alternated
 from tests.bench.driving import Driver, disturbed, driven, spares_for
+from tests.bench.frames import bid_of_typical_size
 from tests.bench.load import Step, Window
 from tests.bench.report import Figure, span
-from tests.bench.servers import towerhall
+from tests.bench.servers import baseline, towerhall
 from tests.bench.usage import refuse_other_systems
 from towerhall_server.cli.progress import progress
 
@@ -41,7 +43,24 @@ def measure() -> list[Figure]:
         # The few are measured while the many are there too, but not the other way round.
         void = disturbed([pair[step.name][0] for pair in pairs])
         found.append(Figure(name, median(ratios), "x", RATIO_BAR, note=note, void=void))
-    return found
+    return [*found, _plain()]
+
+
+def _plain() -> Figure:
+    """The same for the baseline, which does nothing but fan out. It is the machine's part: what
+    4,000 sockets need in kernel and event loop is more than its caches hold."""
+    command, frame = bid_of_typical_size()
+    with (
+        baseline(frame) as many_server,
+        baseline(frame) as few_server,
+        driven(many_server, MANY, command=command) as many,
+        driven(few_server, FEW, command=command) as few,
+    ):
+        plays = {"many": many.play, "few": few.play}
+        windows = alternated(plays, Series(SATURATED, REPEATS), Random(REPEATS))
+    many_us, few_us = _cost(windows["many"]), _cost(windows["few"])
+    note = f"besides; {many_us:.0f} us with {MANY} rooms, {few_us:.0f} us with {FEW}"
+    return Figure("  the same for plain fan-out", many_us / few_us, "x", note=note)
 
 
 def _pair(many: Driver, number: int) -> dict[str, tuple[Window, Window]]:
