@@ -98,6 +98,9 @@ class MemoryLog:
             meanwhile()
         asyncio.get_running_loop().call_soon(tell, self.append(wanted))
 
+    def leave(self) -> None:
+        """What is asked for here is there."""
+
     def append(self, wanted: Append) -> Appended:
         assert wanted.before == (self.entries[-1].point if self.entries else START)
         self.asked.append(wanted)

@@ -48,7 +48,7 @@ class Batch:
         """Make a call. `caller` gets its answer in the very moment in which it comes. Once the call
         has left, mostly before its answer, `meanwhile` is called, which must not fail either."""
         if not self._calls:
-            asyncio.get_running_loop().call_soon(self._send)
+            asyncio.get_running_loop().call_soon(self.leave)
         self._calls.append(call)
         self._callers.append(caller)
         if meanwhile is not None:
@@ -66,10 +66,11 @@ class Batch:
 
     async def close(self) -> None:
         """Wait for what is on its way."""
-        self._send()
+        self.leave()
         await self._connection.close()
 
-    def _send(self) -> None:
+    def leave(self) -> None:
+        """Send what there is, as at the end of a tick."""
         calls, self._calls = self._calls, []
         callers, self._callers = self._callers, []
         meanwhile, self._meanwhile = self._meanwhile, []

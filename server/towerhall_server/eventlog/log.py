@@ -140,6 +140,10 @@ class EventLog:
         `meanwhile` after the store was asked, mostly before that. None of them may fail."""
         self._batch.ask(append_call(wanted, self.node), partial(_understand, answered), meanwhile)
 
+    def leave(self) -> None:
+        """What was asked for leaves now, and not at the end of the tick."""
+        self._batch.leave()
+
     async def read(self, room: str, place: Point = START, *, page: int = PAGE) -> Reading:
         """What the log holds after the reader's place."""
         log = room_keys(room).log

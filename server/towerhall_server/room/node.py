@@ -1,6 +1,7 @@
 """What all rooms of a server have in common."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 
 import msgspec
 
@@ -22,7 +23,7 @@ async def no_wait(person: str) -> int:
     return 0
 
 
-class Node(msgspec.Struct, frozen=True):
+class Node(msgspec.Struct, frozen=True, dict=True):
     """What all rooms of a server have in common."""
 
     name: str
@@ -32,10 +33,13 @@ class Node(msgspec.Struct, frozen=True):
     keep_days: int = 30
     commit_ids: CommitIds = msgspec.field(default_factory=CommitIds)
     meters: Meters = msgspec.field(default_factory=Meters)
-    deciding: Stage = msgspec.field(default_factory=Stage)
-    """The step that the commands of a tick take together: see `shortcut`."""
     heard: Callable[[Room | None, Room], None] = nobody_listens
     """Told of every commit that this node has appended: the room before it and after it. It is in
     the log, so this must not fail."""
     wait_ms: Callable[[str], Awaitable[int]] = no_wait
     """How long a person has to wait until they may have another room; 0 if not, which counts."""
+
+    @cached_property
+    def deciding(self) -> Stage:
+        """Where the commands of a tick are decided together, before they leave for the store."""
+        return Stage(self.log.leave)
