@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from towerhall_server.room.stage import Stage
+from towerhall_server.room.stage import AT_ONCE, Stage
 
 
 def nothing() -> None:
@@ -27,6 +27,15 @@ async def test_all_that_came_in_a_tick_is_done_in_the_next_one_and_in_order() ->
     assert done == []
     await asyncio.sleep(0)
     assert done == [0, 1, 2]
+
+
+async def test_of_very_many_some_are_done_in_each_tick_and_still_in_order() -> None:
+    stage, done = Stage(nothing), list[int]()
+    for number in range(2 * AT_ONCE + 1):
+        stage.add(done.append, number)
+    for ticks, count in enumerate((AT_ONCE, 2 * AT_ONCE, 2 * AT_ONCE + 1), 1):
+        await asyncio.sleep(0)
+        assert done == list(range(count)), ticks
 
 
 async def test_what_is_added_while_others_are_done_comes_in_the_tick_after() -> None:

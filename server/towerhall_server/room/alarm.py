@@ -20,6 +20,8 @@ RANKS: Final = 4
 class Alarm:
     """Rings when what is ahead of a room may be due."""
 
+    __slots__ = ("_appended_last", "_follower", "_ring", "_timer")
+
     def __init__(
         self, follower: Follower, ring: Callable[[], None], *, appended_last: bool
     ) -> None:

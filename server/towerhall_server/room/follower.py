@@ -63,6 +63,8 @@ class UnreadableLogError(RoomGoneError):
 class Follower:
     """A room in step with its log, and those who look at it."""
 
+    __slots__ = ("ahead", "audience", "code", "node", "paused", "replica", "shard", "sure_at")
+
     def __init__(self, node: Node, replica: Replica) -> None:
         self.node = node
         self.replica = replica

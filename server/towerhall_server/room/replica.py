@@ -87,6 +87,8 @@ def frame_of(change: Change, old: Document, new: Document) -> Prepared:
 class Replica:
     """A room that can be moved on, asked for its past, and compared with cursors."""
 
+    __slots__ = ("_cold", "_frames", "_games", "_marks", "_secret", "_tail", "point", "room")
+
     def __init__(self, games: Mapping[str, AnyGame], secret: bytes) -> None:
         self._games = games
         self._secret = secret

@@ -30,6 +30,8 @@ from towerhall_server.room.state import Room, look_up
 class Shortcut:
     """The short way into one room."""
 
+    __slots__ = ("_alarm", "_follower", "_inbox", "_is_closed")
+
     def __init__(self, follower: Follower, inbox: Inbox, alarm: Alarm) -> None:
         self._follower = follower
         self._inbox = inbox

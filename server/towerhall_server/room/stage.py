@@ -10,10 +10,13 @@ told first and books are kept after that.
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
+
+AT_ONCE: Final = 250
+"""With more, what the first rooms hold has left the caches before the next step comes to them."""
 
 
 class Stage:
@@ -33,7 +36,9 @@ class Stage:
         self._todo.append((do, item))
 
     def _do_all(self) -> None:
-        todo, self._todo = self._todo, []
+        todo, self._todo = self._todo[:AT_ONCE], self._todo[AT_ONCE:]
+        if self._todo:
+            asyncio.get_running_loop().call_soon(self._do_all)
         for do, item in todo:
             try:
                 do(item)
