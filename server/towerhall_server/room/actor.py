@@ -69,17 +69,6 @@ NEAR_MS: Final = 60_000
 class RoomActor:
     """One room on this node."""
 
-    __slots__ = (
-        "_absence",
-        "_alarm",
-        "_follower",
-        "_inbox",
-        "_make_room",
-        "_over",
-        "_shortcut",
-        "_task",
-    )
-
     def __init__(self, follower: Follower, *, appended_last: bool, make_room: MakeRoom) -> None:
         self._follower = follower
         self._make_room = make_room

@@ -36,22 +36,6 @@ FOREVER: Final = float("inf")
 class Audience:
     """All viewers of one room on this node, and what is known of those on other nodes."""
 
-    __slots__ = (
-        "_asks",
-        "_elsewhere",
-        "_host",
-        "_over",
-        "_presence",
-        "_seated",
-        "_seen",
-        "_since",
-        "_tell_others",
-        "_told",
-        "_told_others",
-        "_viewers",
-        "_views",
-    )
-
     def __init__(self, tell_others: Callable[[Guests], None] = lambda _: None) -> None:
         self._tell_others = tell_others
         self._viewers: dict[str, list[Viewer]] = {}
