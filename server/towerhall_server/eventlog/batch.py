@@ -20,7 +20,7 @@ from towerhall_server.eventlog.commands import Script
 from towerhall_server.eventlog.connection import Connection
 from towerhall_server.eventlog.errors import StoreRefusedError
 
-__all__ = ["Batch", "Call", "Caller", "give"]
+__all__ = ["Batch", "Call", "Caller", "Later", "give"]
 
 Later: TypeAlias = Callable[[], None]
 Caller: TypeAlias = Callable[[Any], Later | None]
