@@ -46,17 +46,10 @@ def append_call(wanted: Append, node: str) -> Call:
     before, blob, origin = wanted.before, wanted.blob, wanted.origin.encode()
     seq, n = b"%d" % before.seq, b"%d" % wanted.n
     head = _append_head(wanted.room, node, wanted.mode)
-    end = _append_end(
-        wanted.not_before_ms,
-        wanted.due_at_ms,
-        wanted.due_in_ms,
-        wanted.summary,
-        wanted.ttl_ms,
-        wanted.stamps,
-    )
+    rest = wanted.not_before_ms, _deadline(wanted), wanted.summary, wanted.ttl_ms, wanted.stamps
     command = _APPEND % (
         *(head, len(seq), seq, before.chain, len(wanted.commit_id), wanted.commit_id),
-        *(wanted.chain, len(blob), blob, len(origin), origin, len(n), n, end),
+        *(wanted.chain, len(blob), blob, len(origin), origin, len(n), n, _append_end(*rest)),
     )
     return Call(command, APPEND)
 
@@ -87,8 +80,7 @@ def _append_head(room: str, node: str, mode: str) -> bytes:
 @lru_cache(maxsize=1 << 8)
 def _append_end(
     not_before_ms: int | None,
-    due_at_ms: int | None,
-    due_in_ms: int | None,
+    deadline: str,
     summary: bytes | None,
     ttl_ms: int,
     stamps: Stamps | None,
@@ -96,7 +88,7 @@ def _append_end(
     """What they end with: mostly the same in all rooms."""
     return arguments(
         "" if not_before_ms is None else not_before_ms,
-        _deadline(due_at_ms, due_in_ms),
+        deadline,
         UNCHANGED if summary is None else summary,
         ttl_ms,
         "" if stamps is None else stamps.wall_ms,
@@ -104,10 +96,10 @@ def _append_end(
     )
 
 
-def _deadline(due_at_ms: int | None, due_in_ms: int | None) -> str:
-    if due_at_ms is not None:
-        return str(due_at_ms)
-    return "" if due_in_ms is None else f"+{due_in_ms}"
+def _deadline(wanted: Append) -> str:
+    if wanted.due_at_ms is not None:
+        return str(wanted.due_at_ms)
+    return "" if wanted.due_in_ms is None else f"+{wanted.due_in_ms}"
 
 
 def answer_of(reply: Any) -> Answer | StoreError:

@@ -32,13 +32,13 @@ class Stage:
     def add(self, do: Callable[[Item], None], item: Item) -> None:
         """Have that done with the item. It should not fail; if it does, others go on."""
         if not self._todo:
-            asyncio.get_running_loop().call_soon(self._do_all)
+            asyncio.get_running_loop().call_soon(self._do_some)
         self._todo.append((do, item))
 
-    def _do_all(self) -> None:
+    def _do_some(self) -> None:
         todo, self._todo = self._todo[:AT_ONCE], self._todo[AT_ONCE:]
         if self._todo:
-            asyncio.get_running_loop().call_soon(self._do_all)
+            asyncio.get_running_loop().call_soon(self._do_some)
         for do, item in todo:
             try:
                 do(item)
