@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 import msgpack
 import msgspec
 
+from towerhall_protocol.plain_faults import NOT_UTF8, said
+
 MAX_INTEGER = (1 << 53) - 1
 """Integers beyond this change silently in JavaScript."""
 
@@ -35,7 +37,7 @@ FROM_SERVER = Limits(
 
 
 class CodecError(ValueError):
-    """What came is not a message; `code` says why and is stable, `params` fill in its hint."""
+    """The data is not a message; `code` is the stable reason, `params` fill in its hint."""
 
     def __init__(
         self, code: str, detail: str, params: Mapping[str, int | str] | None = None
@@ -65,6 +67,12 @@ def canonical(document: object) -> bytes:
     return encode(_sorted(document))
 
 
+def canonical_json(document: object) -> bytes:
+    """The JSON text of RFC 8785 for a document of integers whose keys are ASCII: keys are sorted,
+    nothing is spaced, and as little as possible is escaped."""
+    return msgspec.json.encode(document, order="sorted")
+
+
 def decode(data: bytes, limits: Limits = FROM_CLIENT) -> object:
     """One plain document from the bytes, all of them."""
     if len(data) > limits.message_bytes:
@@ -85,8 +93,8 @@ def decode(data: bytes, limits: Limits = FROM_CLIENT) -> object:
     except msgpack.StackError:
         raise _too_deep() from None
     except (ValueError, OverflowError, msgpack.UnpackException) as error:
-        # msgpack names a broken limit, bad UTF-8, a truncated or an overlong message all this way.
-        raise _malformed(str(error) or type(error).__name__) from None
+        # A broken limit, bad UTF-8, a truncated or an overlong message all come this way.
+        raise _malformed(said(error)) from None
     _check((document,), limits.depth)
     return document
 
@@ -96,7 +104,7 @@ def decode_json(text: str | bytes, limits: Limits = FROM_CLIENT) -> object:
     try:
         data, text = (text.encode(), text) if isinstance(text, str) else (text, text.decode())
     except UnicodeError:
-        raise _malformed("the text is not UTF-8") from None
+        raise _malformed(NOT_UTF8) from None
     if len(data) > limits.message_bytes:
         raise _too_large(len(data), limits)
     try:
@@ -104,7 +112,7 @@ def decode_json(text: str | bytes, limits: Limits = FROM_CLIENT) -> object:
     except CodecError:
         raise
     except ValueError as error:
-        raise _malformed(str(error)) from None
+        raise _malformed(said(error)) from None
     except RecursionError:
         raise _too_deep() from None
     _check((document,), limits.depth)
@@ -153,7 +161,10 @@ def _check(items: Iterable[Any], depth: int) -> None:
             if item:
                 _check(item, depth - 1)
         elif not (item is None or kind is bool):
-            raise _malformed(f"{kind.__name__} is not used here")
+            raise _malformed(f"{_UNUSED.get(kind, 'such a value')} is not used here")
+
+
+_UNUSED: Mapping[type[object], str] = {float: "a fraction", bytes: "a value of bytes"}
 
 
 def _check_sizes(items: Iterable[object], limits: Limits) -> None:

@@ -11,8 +11,9 @@ from typing import Final, TypeAlias
 Body: TypeAlias = dict[str, object]
 
 ROOM_COMMANDS: Final = (
-    "sit", "stand", "ready", "start", "open", "add_bot", "remove_bot", "kick", "set_options",
-    "leave", "take_back", "call_bot", "resign", "want_end", "rematch",
+    "sit", "stand", "rename", "ready", "start", "open", "add_bot", "remove_bot", "kick",
+    "set_options", "admit", "mute", "unmute", "leave", "take_back", "call_bot", "resign",
+    "want_end", "rematch",
 )  # fmt: skip
 """These answer no offer, so they carry no tag."""
 
@@ -62,8 +63,27 @@ def remove_bot(seat: int) -> Body:
 
 
 def kick(seat: int) -> Body:
-    """Send the person in that seat away, for good."""
+    """Send the person in that seat out of the room, until `admit`."""
     return {"command": "kick", "seat": seat}
+
+
+def admit(person: str) -> Body:
+    """Let the person with that id (P-19) in again, who was sent away."""
+    return {"command": "admit", "id": person}
+
+
+def mute(whom: int | str) -> Body:
+    """Mute the person in that seat, or with that id (P-19), for the whole room."""
+    return {"command": "mute", **_person(whom)}
+
+
+def unmute(whom: int | str) -> Body:
+    """Let them be heard again."""
+    return {"command": "unmute", **_person(whom)}
+
+
+def _person(whom: int | str) -> Body:
+    return {"seat": whom} if isinstance(whom, int) else {"id": whom}
 
 
 def set_options(
@@ -71,8 +91,9 @@ def set_options(
     *,
     turn_seconds: int | None = None,
     bot_delay_ms: int | None = None,
+    beat_ms: int | None = None,
 ) -> Body:
-    """Change what is given, and leave the rest as it is. A game's options are given as a whole."""
+    """Change the given settings, and keep the rest. Options of a game are replaced as a whole."""
     body: Body = {"command": "set_options"}
     if options is not None:
         body["options"] = dict(options)
@@ -80,7 +101,14 @@ def set_options(
         body["turn_seconds"] = turn_seconds
     if bot_delay_ms is not None:
         body["bot_delay_ms"] = bot_delay_ms
+    if beat_ms is not None:
+        body["beat_ms"] = beat_ms
     return body
+
+
+def rename() -> Body:
+    """Let the seat have the name of your token."""
+    return {"command": "rename"}
 
 
 def leave(level: str | None = None) -> Body:
@@ -97,12 +125,12 @@ def take_back() -> Body:
 
 
 def call_bot(seat: int) -> Body:
-    """Let a bot play for somebody who has been away for long."""
+    """Let a bot play for a person who has been away for long."""
     return {"command": "call_bot", "seat": seat}
 
 
 def resign() -> Body:
-    """Lose the game; a bot plays on in the seat."""
+    """Lose the game; a bot plays on in the seat if the game goes on."""
     return {"command": "resign"}
 
 

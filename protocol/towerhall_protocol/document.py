@@ -2,7 +2,7 @@
 
 A document is built from maps with string keys, arrays, integers, strings and booleans. A `None`
 occurs only inside a patch, where it means "this key is gone". Documents are shared freely between
-views, so nobody changes one in place; server code may use a tuple wherever the wire has an array.
+views, so no code may change one in place. Server code may use a tuple for any array of the wire.
 """
 
 from collections.abc import Mapping

@@ -35,12 +35,12 @@ Item = TypeVar("Item", bound=Sortable)
 
 
 def commitment(uid: bytes, secret: bytes) -> bytes:
-    """What the server publishes when the room is created: it can no longer change the secret."""
+    """The hash that the server publishes with a new room: it can no longer change the secret."""
     return sha256(b"towerhall/1/commit\0" + _sized(uid, UID_BYTES) + _secret(secret)).digest()
 
 
 def nonce_hash(uid: bytes, nonce: bytes) -> bytes:
-    """What a client shows while sitting down: it can no longer change its nonce."""
+    """The hash that a client gives when it sits down: it can no longer change its nonce."""
     return sha256(
         b"towerhall/1/nonce\0" + _sized(uid, UID_BYTES) + _sized(nonce, NONCE_BYTES)
     ).digest()
@@ -57,6 +57,11 @@ def game_seed(secret: bytes, uid: bytes, deal: int, nonces: Sequence[bytes]) -> 
         )
     )
     return hmac.digest(_secret(secret), message, "sha256")
+
+
+def bot_entropy(seed: bytes, seq: int) -> bytes:
+    """What a bot draws from for its move in the decision that the commit of that seq led to."""
+    return sha256(b"towerhall/1/bot\0" + _sized(seed, SECRET_BYTES) + pack(">Q", seq)).digest()
 
 
 class Act:
@@ -109,12 +114,12 @@ class Act:
 
 
 class Draw(NamedTuple):
-    """What one call of an act drew: a number below a bound, or a set of items put in order."""
+    """The result of one draw of an act: a number below a bound, or shuffled items."""
 
     seed: bytes
     act: int
     words: int
-    """So many words of its stream the act had read then: tells draws of one act apart."""
+    """Words of its stream that the act had read before: tells draws of one act apart."""
     given: Any
     """The bound; or the items in sorted order."""
     result: Any

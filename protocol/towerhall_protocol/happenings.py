@@ -1,7 +1,7 @@
-"""What a message of the server comes to for a client: the results of `Replay.receive`.
+"""The effects of server messages for a client: the results of `Replay.receive`.
 
 They are for showing and for acting on. The state they lead to is in the `Replay` already when
-they are returned, so whoever only wants the state may ignore them all.
+they are returned, so a caller that needs only the state may ignore them all.
 """
 
 from collections.abc import Mapping
@@ -41,6 +41,15 @@ class Moved(msgspec.Struct, frozen=True):
     """The number of the command of this client that caused it."""
 
 
+class ChainCame(msgspec.Struct, frozen=True):
+    """The whole chain up to a commit, with the server's signature if it has given one."""
+
+    seq: int
+    chain: str
+    key: str
+    signature: str
+
+
 class Answered(msgspec.Struct, frozen=True):
     """A command of this client was done, in that commit."""
 
@@ -53,6 +62,14 @@ class DryAnswered(msgspec.Struct, frozen=True):
 
     n: int
     effect: Document
+
+
+class Searching(msgspec.Struct, frozen=True):
+    """A command of this client waits in the queue of searches behind this many others."""
+
+    n: int
+    ahead: int
+    """0: its own search has begun."""
 
 
 class Rejected(msgspec.Struct, frozen=True):
@@ -87,14 +104,17 @@ class ChatSaid(msgspec.Struct, frozen=True):
     seat: int | None
     text: str
     wall_ms: int
+    who: str = ""
+    """The id of the speaker in this room; names may be shared."""
 
 
 class EmoteCame(msgspec.Struct, frozen=True):
-    """Somebody made one of `messages.EMOTES`; a later level may know more of them."""
+    """A person sent one of `messages.EMOTES`; later levels may add emotes."""
 
     name: str
     seat: int | None
     emote: str
+    who: str = ""
 
 
 class Paused(msgspec.Struct, frozen=True):
@@ -140,8 +160,10 @@ Happening: TypeAlias = (
     Synced
     | Reset
     | Moved
+    | ChainCame
     | Answered
     | DryAnswered
+    | Searching
     | Rejected
     | OffersCame
     | SeatChanged

@@ -22,16 +22,16 @@ MOST_FREE = 64
 
 
 class Filter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Which rooms somebody wants to see; what is left out does not matter."""
+    """The rooms that a client wants to see; a missing key matches all."""
 
     game: Annotated[str, msgspec.Meta(max_length=40)] = ""
     status: Literal["", "waiting", "sealed", "playing"] = ""
     free: Annotated[int, msgspec.Meta(ge=0, le=MOST_FREE)] = 0
-    """At least so many seats are free."""
+    """Least number of free seats."""
 
 
 class LobbyGreeting(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who the client is and what it wants to see."""
+    """The identity and the filter of the client."""
 
     token: str
     level: int
@@ -54,7 +54,7 @@ LobbyClientMessage: TypeAlias = LobbyHello | LobbyFilter | ClientPing
 
 
 class LobbyArrival(msgspec.Struct, frozen=True):
-    """Who the server takes the client for, and the list."""
+    """The identity of the client at the server, and the list."""
 
     you: str
     name: str
@@ -76,7 +76,7 @@ class LobbyReset(msgspec.Struct, frozen=True, array_like=True, tag="reset"):
 
 
 class LobbyPatch(msgspec.Struct, frozen=True, array_like=True, tag="patch"):
-    """What has changed in the list."""
+    """A change of the list."""
 
     patch: Patch
 

@@ -18,7 +18,7 @@ from towerhall_protocol.offers import Offer
 
 
 class Cursor(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Where a client stands (P-20). `base` means nothing to a client: it is only handed back."""
+    """The position of a client (P-20). `base` is opaque: the client only returns it."""
 
     base: str
     seq: int
@@ -26,7 +26,7 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Greeting(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who the client is and where it stands."""
+    """The identity and the position of the client."""
 
     token: str
     level: int
@@ -35,7 +35,7 @@ class Greeting(msgspec.Struct, frozen=True, omit_defaults=True):
     cursor: Cursor | None = None
     """Absent: send me the whole view."""
     key: str = ""
-    """Of a private room; from the fragment of its link."""
+    """Key of a private room, from the fragment of its link."""
 
 
 class ClientHello(msgspec.Struct, frozen=True, array_like=True, tag="hello"):
@@ -50,7 +50,7 @@ class ClientCommand(msgspec.Struct, frozen=True, array_like=True, tag="command")
     n: int
     """1, 2, 3 ... for each origin; the answer names it."""
     tag: str
-    """Of the offers that this answers; empty for commands of the room."""
+    """Tag of the offers that this answers; empty for commands to the room."""
     body: dict[str, Any]
     dry: bool = False
     """Only say what would happen."""
@@ -71,13 +71,17 @@ EMOTES: Final = (
     "hello", "thanks", "sorry", "well_played", "good_game", "oops", "wow", "laugh", "hurry",
     "thinking",
 )  # fmt: skip
-"""What can be said without words (P-98); clients have a picture or a word for each."""
+"""Reactions without words (P-98); clients show a picture or a word for each."""
 
 
 class ClientEmote(msgspec.Struct, frozen=True, array_like=True, tag="emote"):
     """One of `EMOTES`."""
 
     emote: str
+
+
+class ClientSign(msgspec.Struct, frozen=True, array_like=True, tag="sign"):
+    """Sign the place where the room is now, please."""
 
 
 class ClientPing(msgspec.Struct, frozen=True, array_like=True, tag="ping"):
@@ -87,12 +91,12 @@ class ClientPing(msgspec.Struct, frozen=True, array_like=True, tag="ping"):
 
 
 ClientMessage: TypeAlias = (
-    ClientHello | ClientCommand | ClientHistory | ClientChat | ClientEmote | ClientPing
+    ClientHello | ClientCommand | ClientHistory | ClientChat | ClientEmote | ClientSign | ClientPing
 )
 
 
 class Arrival(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who the server takes the client for, and what the client shall start from."""
+    """The identity of the client at the server, and its starting point."""
 
     you: str
     name: str
@@ -100,7 +104,7 @@ class Arrival(msgspec.Struct, frozen=True, omit_defaults=True):
     now: tuple[int, int]
     """Wall clock of the server and service clock of the room, in ms."""
     cursor: Cursor
-    """Where the client stands after this message; missed frames follow as ordinary frames."""
+    """The position of the client after this message; missed frames follow as ordinary frames."""
     view: Document | None = None
     """Absent: go on with the view that you have."""
     seat: int | None = None
@@ -110,6 +114,12 @@ class Arrival(msgspec.Struct, frozen=True, omit_defaults=True):
     online: tuple[int, ...] = ()
     watchers: int = 0
     paused: bool = False
+    chain: tuple[int, str] | None = None
+    """The newest commit, and the whole chain up to it; only for level 4 and above."""
+    shared: bool = False
+    """All viewers of this room see the same."""
+    private: bool = False
+    """The room opens by its key only, so its code alone leads no other person in."""
 
 
 class ServerWelcome(msgspec.Struct, frozen=True, array_like=True, tag="welcome"):
@@ -122,14 +132,24 @@ class ServerFrame(msgspec.Struct, frozen=True, array_like=True, tag="frame"):
     seq: int
     mark: str
     cause: tuple[Any, ...]
-    """`[seat, origin, n]` of the command (seat -1: nobody's), `[seat]` if the service acted for a
+    """`[seat, origin, n]` of the command (seat -1: no seat), `[seat]` if the service acted for a
     seat, `[]` if it acted for the room."""
     facts: tuple[tuple[Any, ...], ...]
     patch: Patch
 
 
+class ServerChain(msgspec.Struct, frozen=True, array_like=True, tag="chain"):
+    """The whole chain up to a commit, of which frames have only the mark (P-99)."""
+
+    seq: int
+    chain: str
+    key: str = ""
+    """Of the server, if it has signed this place; else both are empty."""
+    signature: str = ""
+
+
 class ServerOffers(msgspec.Struct, frozen=True, array_like=True, tag="offers"):
-    """What this seat may do now. They replace all earlier ones."""
+    """The legal commands of this seat. They replace all earlier offers."""
 
     seq: int
     tag: str
@@ -160,6 +180,14 @@ class ServerAccepted(msgspec.Struct, frozen=True, array_like=True, tag="accepted
     effect: Document
 
 
+class ServerSearching(msgspec.Struct, frozen=True, array_like=True, tag="searching"):
+    """A command needs a search, which waits in the queue behind this many others."""
+
+    n: int
+    ahead: int
+    """0: the search has begun."""
+
+
 class ServerHistory(msgspec.Struct, frozen=True, array_like=True, tag="history"):
     """A page of old frames: each is a frame message. `last` is the last seq that there was to
     give; if the page ends before it, there is more to ask for."""
@@ -184,10 +212,12 @@ class ServerSeat(msgspec.Struct, frozen=True, array_like=True, tag="seat"):
 
 
 class ServerPresence(msgspec.Struct, frozen=True, array_like=True, tag="presence"):
-    """Who is connected: all seats, and how many watch. Not part of the log."""
+    """The connected seats and the number of watchers. Not part of the log."""
 
     online: tuple[int, ...]
     watchers: int
+    away_ms: tuple[int, ...] = ()
+    """For each seat the milliseconds for which it has had no connection."""
 
 
 class ServerChat(msgspec.Struct, frozen=True, array_like=True, tag="chat"):
@@ -196,14 +226,17 @@ class ServerChat(msgspec.Struct, frozen=True, array_like=True, tag="chat"):
     seat: int
     text: str
     wall_ms: int
+    who: str = ""
+    """The id of the speaker in this room (P-19)."""
 
 
 class ServerEmote(msgspec.Struct, frozen=True, array_like=True, tag="emote"):
-    """Somebody said one of `EMOTES`. It is kept nowhere."""
+    """A person sent one of `EMOTES`. It is not stored."""
 
     name: str
     seat: int
     emote: str
+    who: str = ""
 
 
 class ServerPaused(msgspec.Struct, frozen=True, array_like=True, tag="paused"):
@@ -230,15 +263,19 @@ class ServerError(msgspec.Struct, frozen=True, array_like=True, tag="error"):
     code: str
     params: Mapping[str, int | str]
     hint: str
+    rule: str = ""
+    """The clause of the specification that the code rests on."""
 
 
 ServerMessage: TypeAlias = (
     ServerWelcome
     | ServerFrame
+    | ServerChain
     | ServerOffers
     | ServerRejected
     | ServerDuplicate
     | ServerAccepted
+    | ServerSearching
     | ServerHistory
     | ServerReset
     | ServerSeat

@@ -3,7 +3,7 @@
 An offer is one command name with its possible parameters: nothing (the command as it is), whole
 numbers in a range, a list of choices, or both. A choice may say beforehand what it leads to (its
 `effect`, such as the score after it). Where telling whether a command is legal takes long, its
-offer is `unsure`: whoever gives the command finds out, and may be refused.
+offer is `unsure`: the server may refuse the command.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What a client knows and how messages change it: everything of a client but its socket.
+"""The state of a client and how messages change it: a whole client except for its socket.
 
 A `Replay` is a state machine without I/O, clock or chance. Give it what the server sent, in order,
 and send what it returns; drop the connection whenever you like, begin the next one with `hello`,
@@ -11,13 +11,14 @@ fault. A fault drops the cursor and nothing else: the next connection brings a w
 unanswered commands are sent again like after any other loss.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any, Final
 
 from towerhall_protocol import commands
 from towerhall_protocol import happenings as h
 from towerhall_protocol import messages as m
 from towerhall_protocol.document import Document
+from towerhall_protocol.evidence import Collector, Evidence, Place
 from towerhall_protocol.level import LEVEL
 from towerhall_protocol.merge_patch import apply
 from towerhall_protocol.offers import Offer
@@ -38,8 +39,14 @@ class Replay:
     """One client of one room, over as many connections as it takes."""
 
     def __init__(
-        self, random_bytes: Callable[[int], bytes], *, origin: str = "", keep_frames: bool = False
+        self,
+        random_bytes: Callable[[int], bytes],
+        *,
+        origin: str = "",
+        keep_frames: bool = False,
+        recall: Callable[[str], Evidence | None] = lambda uid: None,
     ) -> None:
+        """`recall` finds the evidence that was kept of a room before, by its uid."""
         self.origin = origin or commands.base64url(random_bytes(ORIGIN_BYTES))
         self.cursor: m.Cursor | None = None
         self.view: Document = EMPTY
@@ -51,17 +58,22 @@ class Replay:
         self.online: tuple[int, ...] = ()
         self.watchers = 0
         self.paused = False
+        self.private = False
         self.now: tuple[int, int] = (0, 0)
         """Wall clock and service clock of the store, in ms, when it last told them."""
         self.welcomed = False
         self._faulted = False
         self._next = 1
         self._unanswered: dict[int, m.ClientCommand] = {}
+        self._postponed: set[int] = set()
+        self._may_go = False
+        """Whether something came since then that makes room for a postponed command."""
         self._game_seq = 0
         self._timeline = Timeline() if keep_frames else None
         self._nonce = SealedNonce(random_bytes)
+        self._collector = Collector(recall)
 
-    # What to send
+    # Sending
 
     def hello(self, token: str, key: str = "") -> m.ClientHello:
         """The first message of a new connection; whatever was before it is over."""
@@ -102,11 +114,28 @@ class Replay:
         if any(command.body.get("command") == "open" for command in self._unanswered.values()):
             return None
         body = self._nonce.opening(self.view, self.seat, self.seq)
-        return None if body is None else self.command(body)
+        if body is None:
+            return None
+        command = self.command(body)
+        self._collector.open(command.n, self.view, str(body["nonce"]))
+        return command
 
     def resend(self) -> tuple[m.ClientCommand, ...]:
         """The unanswered commands, in order: to be sent after every `Synced` and `Reset`."""
         return tuple(self._unanswered.values())
+
+    def postponed(self) -> tuple[m.ClientCommand, ...]:
+        """Commands that the server turned away as too many (P-44), in order, once another one was
+        answered. Send them. Ask after every message."""
+        if not self._may_go:
+            return ()
+        numbers = self._stop_postponing()
+        return tuple(self._unanswered[n] for n in sorted(numbers))
+
+    @property
+    def waits(self) -> Set[int]:
+        """The numbers of the commands that must not be sent now (P-44)."""
+        return self._postponed
 
     @property
     def unanswered(self) -> tuple[int, ...]:
@@ -116,7 +145,7 @@ class Replay:
     @property
     def is_full(self) -> bool:
         """Whether no further command may be sent before an answer comes."""
-        return len(self._unanswered) >= MOST_UNANSWERED
+        return len(self._unanswered) >= MOST_UNANSWERED or bool(self._postponed)
 
     @property
     def seq(self) -> int:
@@ -125,6 +154,11 @@ class Replay:
 
     def ping(self) -> m.ClientPing:
         return m.ClientPing(self.seq)
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What is kept of this room, to be compared with its record (P-87)."""
+        return self._collector.evidence
 
     # Kept frames
 
@@ -140,7 +174,7 @@ class Replay:
         """The kept frames of that range."""
         return () if self._timeline is None else self._timeline.frames(first, last)
 
-    # What came
+    # Receiving
 
     def receive(self, message: m.ServerMessage) -> Happenings:
         """Take in one message of the server."""
@@ -181,13 +215,19 @@ class Replay:
                 self.seat = _seat(seat)
                 self._drop_offers()
                 return (h.SeatChanged(self.seat),)
+            case m.ServerChain(seq, chain, key, signature):
+                place = Place(seq, chain, key, signature)
+                self._collector.tell(place, self.seq, self.view, self.seat)
+                return (h.ChainCame(seq, chain, key, signature),)
             case m.ServerPresence(online, watchers):
                 self.online, self.watchers = online, watchers
                 return (h.PresenceChanged(online, watchers),)
-            case m.ServerChat(id_, name, seat, text, wall_ms):
-                return (h.ChatSaid(id_, name, _seat(seat), text, wall_ms),)
-            case m.ServerEmote(name, seat, emote):
-                return (h.EmoteCame(name, _seat(seat), emote),)
+            case m.ServerChat(id_, name, seat, text, wall_ms, who):
+                return (h.ChatSaid(id_, name, _seat(seat), text, wall_ms, who),)
+            case m.ServerEmote(name, seat, emote, who):
+                return (h.EmoteCame(name, _seat(seat), emote, who),)
+            case m.ServerSearching(n, ahead):
+                return (h.Searching(n, ahead),)
             case m.ServerPaused(paused):
                 self.paused = paused
                 return (h.Paused(paused),)
@@ -195,8 +235,11 @@ class Replay:
                 return (h.MustGo(within_ms),)
             case m.ServerPong(seq, now):
                 self.now = now
+                self._may_go = bool(self._postponed)
                 return (h.PongCame(seq, now),)
             case m.ServerError(code, params, hint):
+                if code == "too_many_unanswered":
+                    self._postpone(params.get("n"))
                 return (h.ErrorCame(code, params, hint),)
             case _:
                 return ()
@@ -209,10 +252,13 @@ class Replay:
         elif self.cursor is None or self.cursor != arrival.cursor:
             return self._fault("the welcome goes on from elsewhere")
         self._drop_offers()
+        self._stop_postponing()
         self.welcomed = True
         self.you, self.name, self.seat = arrival.you, arrival.name, arrival.seat
         self.online, self.watchers, self.now = arrival.online, arrival.watchers, arrival.now
         self.paused = arrival.paused
+        self.private = arrival.private
+        self._collector.arrive(self.view, arrival)
         return (h.Synced(arrival.cursor.seq, arrival.view is not None, arrival.lost),)
 
     def _frame(self, frame: m.ServerFrame) -> Happenings:
@@ -221,6 +267,7 @@ class Replay:
             return self._fault(f"frame {frame.seq} came after {self.seq}")
         self.view = apply(self.view, frame.patch)
         self.cursor = m.Cursor(cursor.base, frame.seq, frame.mark)
+        self._collector.move(frame.seq, frame.facts, self.view, self.seat)
         if self._timeline is not None:
             self._timeline.add((frame,))
         if "game" in frame.patch:
@@ -247,7 +294,9 @@ class Replay:
                 self._timeline.forget()
             self._timeline.know(cursor.seq, view)
         self.cursor, self.view = cursor, view
+        self._collector.replace(view)
         self._game_seq = 0
+        self._stop_postponing()
         self._nonce.look_again()
         self._drop_offers()
 
@@ -255,6 +304,19 @@ class Replay:
         command = self._unanswered.pop(n, None)
         if command is not None:
             self._nonce.settle(n, command.body, done=done)
+            self._collector.opened(n, done=done)
+            self._postponed.discard(n)
+            self._may_go = bool(self._postponed)
+
+    def _postpone(self, n: int | str | None) -> None:
+        """Resend that command before any later one, which would make it stale (P-42)."""
+        if isinstance(n, int) and n in self._unanswered:
+            self._postponed |= {each for each in self._unanswered if each >= n}
+            self._may_go = False
+
+    def _stop_postponing(self) -> set[int]:
+        numbers, self._postponed, self._may_go = self._postponed, set(), False
+        return numbers
 
     def _drop_offers(self) -> None:
         self.offers, self.tag = (), ""

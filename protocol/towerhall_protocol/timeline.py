@@ -29,7 +29,7 @@ class Timeline:
         self._frames.update((frame.seq, frame) for frame in frames)
 
     def forget(self) -> None:
-        """What was kept belongs to another view or to another course of the game."""
+        """The kept frames belong to another view or to another history of the game."""
         self._frames.clear()
         self._views = {0: EMPTY}
 

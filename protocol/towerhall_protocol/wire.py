@@ -2,23 +2,29 @@
 
 A reader looks up the one shape that the name of a message calls for, which is many times faster
 than trying them all. Items and keys that the shape does not have are ignored, so that old and new
-understand each other (P-5). Bytes and text are the matter of `codec`, but for the one message that
-a server gets all the time: a command has a short way in, `plain_command`.
+understand each other (P-5). A key of a client whose value is null is read as one that was left
+out, and so is null at the end of its message (P-10). Bytes and text are the matter of `codec`, but
+for the one message that a server gets all the time: a command has a short way in, `plain_command`.
 """
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, Final, TypeAlias, TypeVar, get_args
 
+import msgpack
 import msgspec
 
 from towerhall_protocol.codec import FROM_CLIENT, MAX_INTEGER, CodecError, encode
 from towerhall_protocol.lobby import LobbyClientMessage, LobbyServerMessage
 from towerhall_protocol.messages import ClientCommand, ClientMessage, ServerMessage
+from towerhall_protocol.plain_faults import said
 
 MAX_DETAIL = 120
-"""Characters of what a stranger sent, or of what was wrong with it, that an answer repeats."""
+"""Characters of a stranger's input, or of its fault, that an answer repeats."""
 
 Message = TypeVar("Message")
+_MOST_NUMBER_BYTES: Final = 9
+"""Bytes of the largest integer in msgpack."""
 
 
 def _by_name(union: Any) -> Mapping[str, type[Any]]:
@@ -33,12 +39,14 @@ _FROM_LOBBY = _by_name(LobbyServerMessage)
 
 def read_client(document: object) -> ClientMessage:
     """The message of a client. `CodecError`: `unknown_message` or `malformed_message`."""
+    document = without_nulls(document)
     message: ClientMessage = _converted(document, _known(document, _FROM_CLIENT))
     return message
 
 
 def read_lobby_client(document: object) -> LobbyClientMessage:
     """The same for what a client says to the lobby."""
+    document = without_nulls(document)
     message: LobbyClientMessage = _converted(document, _known(document, _TO_LOBBY))
     return message
 
@@ -64,7 +72,7 @@ def read_lobby_server(document: object) -> LobbyServerMessage | None:
 _Integer: TypeAlias = Annotated[int, msgspec.Meta(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 _Texts: TypeAlias = Annotated[list[str], msgspec.Meta(max_length=FROM_CLIENT.array_items)]
 _Body: TypeAlias = Annotated[
-    dict[str, _Integer | str | bool | _Texts | None],
+    dict[str, _Integer | str | bool | _Texts],
     msgspec.Meta(max_length=FROM_CLIENT.map_items),
 ]
 
@@ -74,6 +82,8 @@ class _PlainCommand(ClientCommand, frozen=True, tag="command", forbid_unknown_fi
     body: _Body
 
 
+_FIVE_ITEMS = 0x95
+"""The first byte of an array of five items in msgpack."""
 _decode_plain_command = msgspec.msgpack.Decoder(_PlainCommand).decode
 
 
@@ -87,8 +97,10 @@ def plain_command(data: bytes) -> ClientCommand | None:
         command = _decode_plain_command(data)
     except (msgspec.DecodeError, UnicodeError):
         return None
-    # Only what would be written the same way: a key that comes twice would pass unseen.
-    plain = encode(("command", command.n, command.tag, command.body))
+    # Only what would be written the same way: a key that comes twice would pass unseen. Clients may
+    # leave the last item out; those of this project do not.
+    is_whole = data[0] == _FIVE_ITEMS
+    plain = encode(command if is_whole else ("command", command.n, command.tag, command.body))
     return command if plain == data else None
 
 
@@ -111,4 +123,45 @@ def _converted(document: object, shape: type[Message]) -> Message:
     try:
         return msgspec.convert(document, shape)
     except msgspec.ValidationError as error:
-        raise CodecError("malformed_message", str(error)[:MAX_DETAIL]) from None
+        raise CodecError("malformed_message", said(error)[:MAX_DETAIL]) from None
+
+
+def without_nulls(document: object) -> object:
+    """The document without the keys whose value is null. Of a message, null at its end is left out
+    as well; null elsewhere in a list stays."""
+    if isinstance(document, list):
+        while document and document[-1] is None:
+            document = document[:-1]
+    return _without_null_keys(document)
+
+
+def _without_null_keys(document: object) -> object:
+    if isinstance(document, dict):
+        return {
+            key: _without_null_keys(value) for key, value in document.items() if value is not None
+        }
+    if isinstance(document, list):
+        return [_without_null_keys(item) for item in document]
+    return document
+
+
+_NUMBER_IN_JSON: Final = re.compile(r'\s*\[\s*"command"\s*,\s*([1-9][0-9]{0,15})\s*,')
+_NAME_IN_MSGPACK: Final = re.compile(rb"[\x92-\x9f]\xa7command", re.DOTALL)
+
+
+def command_number(data: bytes | str) -> int | None:
+    """The number of a command in data that may be broken after it; `None` if it has none."""
+    if isinstance(data, str):
+        found = _NUMBER_IN_JSON.match(data)
+        number: object = int(found[1]) if found else None
+    else:
+        head = _NAME_IN_MSGPACK.match(data)
+        number = None
+        if head is not None:
+            unpacker = msgpack.Unpacker(max_buffer_size=_MOST_NUMBER_BYTES)
+            unpacker.feed(data[head.end() : head.end() + _MOST_NUMBER_BYTES])
+            try:
+                number = unpacker.unpack()
+            except (ValueError, msgpack.UnpackException):
+                return None
+    return number if type(number) is int and 1 <= number <= MAX_INTEGER else None
