@@ -1,12 +1,12 @@
-"""What a game is: a handful of pure functions over immutable data.
+"""The interface of a game: a handful of pure functions over immutable data.
 
-A game folder under `games/` builds one `Game` and names it `GAME`; it is found by discovery. None
-of its functions reads a clock, draws randomness, does I/O or changes an argument: all chance is a
-function of the seed that `start` puts into the state. Whatever holds for every game is written as
-a law in `tests/games/laws.py`, so a new game is checked the moment its folder exists.
+A game folder under `games/` builds one `Game` and names it `GAME`; discovery finds it. None of its
+functions reads a clock, draws randomness, does I/O or changes an argument: all chance is a function
+of the seed that `start` puts into the state. Properties of all games are laws in
+`tests/games/laws.py`, so a new game is checked as soon as its folder exists.
 
-Rules that changed are another `Game` of the same name with a higher version, which knows the one
-before it: new rooms get the newest, and `rules_of` finds the one that a room began with.
+Changed rules are another `Game` of the same name with a higher version, which refers to its
+predecessor. New rooms get the newest version; `rules_of` finds the version of an older room.
 
 No rule of any particular game may live here.
 """
@@ -14,22 +14,23 @@ No rule of any particular game may live here.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any, Generic, Literal, NewType, TypeAlias, TypeVar, get_args, get_origin
 
 import msgspec
 
 from towerhall_protocol.document import Document
 from towerhall_protocol.offers import Offer
+from towerhall_protocol.plain_faults import said
+from towerhall_server.discovery import BadFolderError, check_fields, find_all
 from towerhall_server.upcasting import Upcasters, upcast
 
 Seat = NewType("Seat", int)
-Viewer: TypeAlias = Seat | None
-"""Who looks: a seat, or `None` for a spectator."""
+Perspective: TypeAlias = Seat | None
+"""A seat, or `None` for a spectator."""
 
 COPY_MARK = "+"
-"""Ends the id of a second copy. Documents that differ only in such marks mean the same outcome."""
+"""Suffix of the id of a second copy. Documents that differ only in such marks mean the same
+outcome."""
 
 
 class Rejected(msgspec.Struct, frozen=True):
@@ -41,14 +42,14 @@ class Rejected(msgspec.Struct, frozen=True):
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """One way to be refused: where the rule stands, and what to tell a person in English."""
+    """One reason of refusals: the section of the rule, and an English text for people."""
 
     rule: str
     hint: str
 
 
 class Result(msgspec.Struct, frozen=True):
-    """How a game ended: a score and a place for every seat; equal places share."""
+    """The result of a game: a score and a place for every seat; equal places share."""
 
     scores: tuple[int, ...]
     places: tuple[int, ...]
@@ -58,14 +59,38 @@ class Result(msgspec.Struct, frozen=True):
         return tuple(Seat(seat) for seat, place in enumerate(self.places) if place == 1)
 
 
+class Reference(msgspec.Struct, frozen=True):
+    """The written contract of a game: shapes for schemas, sentences for people in English. Braces
+    in a sentence name fields of the fact, or parameters of the command."""
+
+    view: type[msgspec.Struct]
+    """The shape of the game's part of a view."""
+    commands: tuple[type[msgspec.Struct], ...]
+    """The shape of each command."""
+    command_texts: Mapping[str, str]
+    fact_texts: Mapping[str, str]
+
+
 def rank(scores: tuple[int, ...]) -> Result:
-    """Highest score first; equal scores share a place and leave the next ones free (1, 1, 3)."""
+    """Rank by score, highest first. Equal scores share a place and skip the next ones (1, 1, 3)."""
     return Result(scores, tuple(1 + sum(other > score for other in scores) for score in scores))
 
 
 def event_name(kind: str) -> str:
-    """How an event is called in logs and on the wire: `BidMade` is `bid_made`."""
+    """Return the name of an event in logs and on the wire: `BidMade` is `bid_made`."""
     return "".join("_" + letter.lower() if letter.isupper() else letter for letter in kind)[1:]
+
+
+def _never(state: object, seat: "Seat", command: object) -> bool:
+    return False
+
+
+def _shows_none(state: object) -> bool:
+    return False
+
+
+def _nothing(*arguments: object) -> None:
+    return None
 
 
 State = TypeVar("State")
@@ -78,13 +103,13 @@ Bot: TypeAlias = Callable[[Document, tuple[Offer, ...], bytes], dict[str, object
 
 @dataclass(frozen=True, kw_only=True)
 class Game(Generic[State, Event]):
-    """The interface between a game and everything else."""
+    """The interface between a game and the rest of the system."""
 
     name: str
     version: int
-    """Of the rules: a running game finishes under the version that it began with."""
+    """Version of the rules: a running game finishes under the version that it began with."""
     seats: range
-    """The numbers of players that it can be played by."""
+    """The allowed numbers of players."""
     options_type: type[msgspec.Struct]
     presets: Mapping[str, msgspec.Struct]
     state_type: type[State]
@@ -94,61 +119,102 @@ class Game(Generic[State, Event]):
     """Every code that `decide` can refuse with."""
 
     start: Callable[[Any, int, bytes], State]
-    """(options, seats, seed): the table before anything happened. The only way in for chance."""
+    """(options, seats, seed): the table before the first event. The only source of chance."""
     setup: Callable[[State], tuple[Event, ...]]
-    """What happens first, up to the first choice."""
+    """The first events, up to the first choice."""
     decide: Callable[[State, Seat, object], tuple[Event, ...] | Rejected]
-    """What a command leads to, up to the next real choice; forced steps are marked events."""
+    """The effect of a command, up to the next real choice; forced steps are marked events."""
     fold: Callable[[State, Event], State]
     facts: Callable[[Event], tuple[object, ...]]
     """The public part of an event: its name, then the fields on its allow-list."""
-    view: Callable[[State, Viewer], dict[str, object]]
+    view: Callable[[State, Perspective], dict[str, object]]
     to_act: Callable[[State], tuple[Seat, ...]]
-    """The seats that have a choice now; nobody once the game is over."""
+    """The seats that have a choice now; empty once the game is over."""
     offers: Callable[[State, Seat], tuple[Offer, ...]]
     timeout: Callable[[State, Seat], dict[str, object]]
-    """The command that stands in for a seat whose time is up."""
+    """The command that replaces the move of a seat whose time is up."""
     result: Callable[[State], Result | None]
     resample: Callable[[State, bytes], State]
     """Another state that no viewer can tell from this one. For tests and for bots that sample."""
     bots: Mapping[str, Bot]
-    """Policies by name. Each of `LEVELS` is among them."""
+    """Policies by name. At least one of `LEVELS` is among them."""
 
+    standing: "Callable[[State], tuple[int, ...]] | None" = None
+    """The scores so far, for a game that ends because players resigned; `None`: all are 0."""
     advance: "Callable[[State, Seat, object], Outcome[Event, State]] | None" = None
-    """`decide` and `play` in one, if the game knows the state anyway once it has decided."""
+    """`decide` and `play` in one, if deciding computes the new state anyway."""
     timeout_by_lot: bool = False
-    """Whether `timeout` draws from the seed, so that nobody can know it before it happens."""
-    slow_commands: frozenset[str] = frozenset()
-    """Commands whose `decide` may search for up to a second: to be run off the event loop."""
+    """Whether `timeout` draws from the seed, so that its outcome is unpredictable."""
+    clock_commands: frozenset[str] = frozenset()
+    """Commands that only the clock gives, through `timeout`. A player who sends one is refused."""
+    slow: Callable[[State, Seat, object], bool] = _never
+    """Whether `decide` computes for more than a few milliseconds on this command. Such a command is
+    decided in another process. Must accept any command, and be quick."""
+    ahead: "Callable[[State], tuple[Seat, dict[str, object]] | None]" = _nothing
+    """A slow command that the seat may give next, worth deciding in advance."""
+    slow_bots: bool = False
+    """Whether bots compute for more than a few milliseconds: they choose in another process."""
+    foresee: Callable[[State, Seat, object], Document | Rejected | None] = _nothing
+    """The answer to a dry run, for commands where `decide` would cost or reveal too much. If it is
+    `None`, the dry run is decided, and answered with the effect that its offer names."""
+    shows_result: Callable[[State], bool] = _shows_none
+    """Whether the last command had a result that people want to see before a bot goes on: an
+    auction was won, a turn has ended."""
+    prepare: Callable[[], None] = _nothing
+    """Loads heavy dependencies of the first move, such as a numeric library. Called once by each
+    server at startup."""
+    figures: "Callable[[State, tuple[Event, ...]], Mapping[str, int]] | None" = None
+    """Figures of a finished game, for the tables of simulations."""
 
+    reference: Reference | None = None
+    """Describes facts, commands and view to authors of clients. Without it, facts have no sentence
+    and commands are known by their offers only."""
     shared_view: bool = False
-    """Whether all viewers see the same: then one view, and one encoding of it, serves them all."""
+    """Whether all viewers see the same: then they share one view, and one encoding of it."""
+    patch: "Callable[[State, State, tuple[Event, ...]], dict[str, object]] | None" = None
+    """(before, after, events): how a shared view changes, as a merge patch. It must equal the diff
+    of both views. Without it the views are made and compared, which is right for most games."""
 
     previous: "AnyGame | None" = None
-    """The rules before these, for the games that began under them."""
+    """The previous version of the rules, for the games that began under it."""
     upcasters: Upcasters = field(default_factory=dict)
-    """What events of these rules are today that were once stored in another form."""
+    """Upcasters: turn stored events of an older form into today's events."""
 
     @property
     def versions(self) -> "Iterator[AnyGame]":
-        """These rules, and all that were before them: the newest first."""
+        """Return these rules and all earlier versions, newest first."""
         rules: AnyGame | None = self
         while rules is not None:
             yield rules
             rules = rules.previous
 
+    @cached_property
+    def levels(self) -> tuple[str, ...]:
+        """The levels of bots in seats, weakest first."""
+        return tuple(level for level in LEVELS if level in self.bots)
+
+    @property
+    def stand_in(self) -> str:
+        """Return the level of the bot that plays for an absent person: medium, or the nearest
+        one."""
+        return self.levels[len(self.levels) // 2]
+
     def play(self, state: State, events: Iterable[Event]) -> State:
         return reduce(self.fold, events, state)
 
     def outcome(self, state: State, seat: Seat, command: object) -> "Outcome[Event, State]":
-        """What a command leads to, and the state after that."""
+        """Decide a command, and apply its events."""
         if self.advance is not None:
             return self.advance(state, seat, command)
         events = self.decide(state, seat, command)
         return events if isinstance(events, Rejected) else (events, self.play(state, events))
 
+    def scores_now(self, state: State, seats: int) -> tuple[int, ...]:
+        """Return the scores of a game that ends before its rules have a result."""
+        return (0,) * seats if self.standing is None else self.standing(state)
+
     def read_events(self, stored: bytes | msgspec.Raw) -> tuple[Event, ...]:
-        """Events from the bytes that a log holds."""
+        """Decode events from the bytes of a log."""
         found: tuple[Event, ...]
         try:
             found = self._decoder.decode(stored)
@@ -171,7 +237,7 @@ BAD_COMMAND = "bad_command"
 BAD_OPTIONS = "bad_options"
 """The two codes that every game has among its `reasons`."""
 DETAIL_LENGTH = 120
-"""Details that may quote a stranger's input are cut to this."""
+"""Characters of a detail. Details may quote a client's input, so they are cut."""
 
 
 class OptionField(msgspec.Struct, frozen=True):
@@ -182,7 +248,7 @@ class OptionField(msgspec.Struct, frozen=True):
 
 
 def option_fields(options_type: type[msgspec.Struct]) -> dict[str, OptionField]:
-    """The options that a game understands, with their values and defaults."""
+    """The options of a game, with their values and defaults."""
     return {
         field.name: OptionField(_values(field.type), field.default)
         for field in msgspec.structs.fields(options_type)
@@ -198,7 +264,7 @@ def _values(kind: Any) -> tuple[object, ...]:
 
 
 def read_options(game: AnyGame, wanted: object) -> msgspec.Struct | Rejected:
-    """Options from a stranger's document: a `preset` by name, single options on top of it."""
+    """Read options from a client's document: a `preset` by name, with single options on top."""
     if not isinstance(wanted, Mapping):
         return _bad_options(game, "options must be a map")
     single = dict(wanted)
@@ -209,7 +275,7 @@ def read_options(game: AnyGame, wanted: object) -> msgspec.Struct | Rejected:
         whole = msgspec.to_builtins(game.presets[preset]) | single
         return msgspec.convert(whole, type=game.options_type)
     except (msgspec.ValidationError, UnicodeError) as error:
-        return _bad_options(game, str(error))
+        return _bad_options(game, said(error))
 
 
 def _bad_options(game: AnyGame, detail: str) -> Rejected:
@@ -221,10 +287,10 @@ Kept = TypeVar("Kept")
 
 
 def kept(derive: Callable[[Holder], Kept]) -> Callable[[Holder], Kept]:
-    """Remember what derives from one immutable struct (`dict=True`) inside that struct.
+    """Cache a value derived from an immutable struct (`dict=True`) inside that struct.
 
-    So it is made once, is the same object each time, which makes diffs cheap, and goes when the
-    struct goes: no cache of a fixed size has to fit the number of rooms.
+    The value is made once and is always the same object, which makes diffs cheap. It is freed with
+    the struct, so no cache size depends on the number of rooms.
     """
     name = f"{derive.__module__}.{derive.__qualname__}"
 
@@ -239,11 +305,11 @@ def kept(derive: Callable[[Holder], Kept]) -> Callable[[Holder], Kept]:
 
 
 class UnknownRulesError(Exception):
-    """A room belongs to a game, or to a version of its rules, that is not installed here."""
+    """The game of a room, or the version of its rules, is not installed here."""
 
 
 def rules_of(games: Mapping[str, AnyGame], name: str, version: int) -> AnyGame:
-    """The rules that a room began with, and so ends with."""
+    """Return the rules that a room began with."""
     if name in games:
         for rules in games[name].versions:
             if rules.version == version:
@@ -252,16 +318,17 @@ def rules_of(games: Mapping[str, AnyGame], name: str, version: int) -> AnyGame:
 
 
 def discover() -> dict[str, AnyGame]:
-    """Every game that has a folder under `games/`, by name; each in its newest version."""
-    package = import_module("towerhall_server.games")
-    found = {}
-    for module in iter_modules(package.__path__):
-        game: AnyGame = import_module(f"{package.__name__}.{module.name}").GAME
+    """Return every game under `games/`, by name, in its newest version."""
+    found: dict[str, AnyGame] = {}
+    for folder, game in find_all("towerhall_server.games", "GAME", Game):
         for rules in game.versions:
-            if rules.name != module.name:
-                raise ValueError(f"the game in {module.name} calls itself {rules.name}")
+            check_fields(folder, rules)
+            if rules.name != folder:
+                raise BadFolderError(f"the game in {folder} is named {rules.name}")
+            if not rules.levels:
+                raise BadFolderError(f"{folder}: the field bots needs one of {', '.join(LEVELS)}")
         numbers = [rules.version for rules in game.versions]
         if numbers != sorted(set(numbers), reverse=True):
-            raise ValueError(f"the versions of {game.name} are not newest first: {numbers}")
-        found[game.name] = game
+            raise BadFolderError(f"the versions of {folder} are not newest first: {numbers}")
+        found[folder] = game
     return found

@@ -5,10 +5,11 @@ from towerhall_server.games.five_towers.bots import BOTS
 from towerhall_server.games.five_towers.events import Event, facts
 from towerhall_server.games.five_towers.offers import offers, timeout, to_act
 from towerhall_server.games.five_towers.options import PRESETS, Options
+from towerhall_server.games.five_towers.reference import REFERENCE
 from towerhall_server.games.five_towers.rejections import REASONS
 from towerhall_server.games.five_towers.rules import advance, decide, setup
-from towerhall_server.games.five_towers.state import State, fold, resample, start
-from towerhall_server.games.five_towers.view import result, view
+from towerhall_server.games.five_towers.state import State, fold, resample, shows_result, start
+from towerhall_server.games.five_towers.view import result, standing, view
 
 GAME: Game[State, Event] = Game(
     name="five_towers",
@@ -30,7 +31,10 @@ GAME: Game[State, Event] = Game(
     offers=offers,
     timeout=timeout,
     result=result,
+    standing=standing,
     resample=resample,
     bots=BOTS,
+    shows_result=shows_result,
+    reference=REFERENCE,
     shared_view=True,
 )

@@ -1,8 +1,8 @@
-"""What can be built (FT 6 and 7): a small calculus on values, without seats or state.
+"""Possible builds (FT 6 and 7): a small calculus on values, without seats or state.
 
-Kinds do not influence each other, so everything comes from one question: which sequences of the
-values shown of one kind fit on a given top? At most five values are shown, so trying all orders
-is cheap, and the answers repeat all the time: they are remembered.
+Kinds do not influence each other, so one question is enough: which sequences of the shown values of
+one kind fit on a given top? At most five values are shown, so all orders are tried. The answers
+repeat all the time and are cached.
 """
 
 from collections.abc import Iterator
@@ -118,7 +118,7 @@ class Build(msgspec.Struct, frozen=True, gc=False):
     score: int
 
     def parameters(self, display: tuple[Card, ...]) -> dict[str, object]:
-        """What a `build` command says to mean this (FT 14)."""
+        """The `build` command of this build (FT 14)."""
         named: dict[str, object] = {"cards": name_cards(display, self.chains)}
         if self.demolish is not None:
             named["demolish"] = KINDS[self.demolish]
@@ -182,8 +182,8 @@ def builds(
 _Partial: TypeAlias = tuple[int, int | None, tuple[tuple[int, Values], ...], int, int]
 """A build in the making: (cards still to place, demolished kind, chains, points, tallest)."""
 _Ground: TypeAlias = tuple[bool, int, int, int, tuple[tuple[int, Values, bool], ...]]
-"""What a tower offers to build on: (whether its top goes, height, points for each card, what the
-demolition costs, chains that fit)."""
+"""A tower to build on: (whether its top goes, height, points for each card, cost of the demolition,
+chains that fit)."""
 
 
 def _grounds(
@@ -208,7 +208,7 @@ def _grounds(
 def _idle_outcomes(
     idle: list[tuple[int, Values]], next_loss: int, options: Options
 ) -> list[tuple[int | None, int, int]]:
-    """What becomes of the towers that cannot grow, as (demolished kind, points, tallest)."""
+    """The effect of the towers that cannot grow, as (demolished kind, points, tallest)."""
     whole = tallest = second = 0
     bared = []
     for kind, tower in idle:

@@ -1,8 +1,8 @@
-"""Everything that can happen in Five Towers (FT 14): past facts, the only thing that changes state.
+"""All events of Five Towers (FT 14): past facts, and the only way to change state.
 
-Events are stored for ever and are written as arrays: a name, then the fields in this order. A
-field is never moved or removed; a changed event gets a new name. `round_started` alone reveals
-something that was hidden.
+Events are stored forever and are written as arrays: a name, then the fields in this order. A field
+is never moved or removed; a changed event gets a new name. Only `round_started` reveals something
+that was hidden.
 """
 
 from typing import TypeAlias
@@ -128,23 +128,24 @@ PUBLIC_FIELDS: dict[type[Event], tuple[str, ...]] = {
     PileReshuffled: ("pile",),
     GameEnded: ("scores", "winners"),
 }
-"""The allow-list: a field that is not named here reaches nobody."""
+"""The allow-list: viewers never get a field that is not named here."""
 
 _NAMES = {kind: event_name(kind.__name__) for kind in PUBLIC_FIELDS}
 
 _ALL_PUBLIC = {kind for kind, public in PUBLIC_FIELDS.items() if public == kind.__struct_fields__}
-"""Those that are told whole, which is cheap: they are written in the order of their fields."""
+"""Events that are public as a whole, which is cheap: they are written in the order of their
+fields."""
 
 _PLAIN = {
     kind: (_NAMES[kind],)
     for kind in _ALL_PUBLIC
     if {field.type for field in msgspec.structs.fields(kind)} <= {int, bool, str, Seat}
 }
-"""Of these, those that hold nothing to convert: most of what happens, and cheaper still."""
+"""Of these, the events without fields to convert: the most frequent and the cheapest."""
 
 
 def facts(event: Event) -> tuple[object, ...]:
-    """What everybody may know of the event, as plain data."""
+    """Return the public part of the event, as plain data."""
     kind = type(event)
     if kind in _PLAIN:
         return _PLAIN[kind] + astuple(event)

@@ -1,4 +1,4 @@
-"""What a seat may do now, spelled out (FT 5 to 7), and what the clock does in its place."""
+"""A seat's possible commands (FT 5 to 7), and the command of the clock after a timeout."""
 
 from functools import lru_cache
 
@@ -16,7 +16,7 @@ def to_act(state: State) -> tuple[Seat, ...]:
 
 
 def offers(state: State, seat: Seat) -> tuple[Offer, ...]:
-    """Calls as a range, builds one by one, each with the score that the seat has after it."""
+    """Calls as a range; builds one by one, each with the seat's score after it."""
     if state.phase == "over" or seat != state.turn:
         return ()
     if state.phase == "build":
@@ -36,7 +36,7 @@ def _calls(least: int, most: int, may_pass: bool) -> tuple[Offer, ...]:
 
 
 def timeout(state: State, seat: Seat) -> dict[str, object]:
-    """Decline in the auction; build for the most points, sparing the towers if possible."""
+    """Decline in the auction; build for the most points, with a demolition only if needed."""
     if state.phase == "auction":
         return {"command": "pass"} if state.calls else {"command": "bid", "number": 0}
     best = max(_builds(state), key=lambda build: (build.demolish is None, build.score))

@@ -6,7 +6,7 @@ import msgspec
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, cache_hash=True, gc=False):
-    """What the host may choose. The defaults are the official rules with checked bids."""
+    """The host's choices. The defaults are the official rules with checked bids."""
 
     bids: Literal["strict", "table"] = "strict"
     """`strict` refuses a bid that cannot be built; `table` lets it stand and rolls it back."""
@@ -15,11 +15,11 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, cache_has
     demolish_spire: bool = False
     """Whether a 0 on top may be demolished."""
     auto_pass: bool = True
-    """Whether the game makes calls that leave no choice."""
+    """Whether the game makes forced calls by itself."""
 
 
 PRESETS = {
     "standard": Options(),
     "printed": Options(bids="table"),
-    "spanish": Options(bids="table", eight="cap"),
+    "spanish": Options(bids="table", eight="cap", demolish_spire=True),
 }

@@ -1,4 +1,4 @@
-"""Every way to be refused: a stable code, the section of `RULES.md` and a hint in English.
+"""All refusals: a stable code, the section of `RULES.md` and a hint in English.
 
 Hints are templates over the parameters of the rejection; clients translate by code.
 """

@@ -1,15 +1,16 @@
-"""What commands lead to (FT 4 to 9): from a command to the events up to the next real choice.
+"""The effect of commands (FT 4 to 9): from a command to the events up to the next real choice.
 
-Nothing here changes state: a `_Story` tells event after event, folding each one, so that every
-step sees the table as the steps before have left it.
+Nothing here changes state: a `_Story` collects events and folds each one, so every step sees the
+table after the steps before.
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from towerhall_protocol.fairness import Act
+from towerhall_protocol.plain_faults import said
 from towerhall_server.game import BAD_COMMAND, DETAIL_LENGTH, Rejected, Seat, rank
 from towerhall_server.games.five_towers.building import can_demolish, can_place, most_cards, top_of
 from towerhall_server.games.five_towers.cards import (
@@ -62,8 +63,11 @@ class Build(_Command, frozen=True, tag="build"):
     demolish: str | None = None
 
 
+COMMANDS: Final = (Bid, Pass, Build)
+
+
 class _Story(msgspec.Struct):
-    """Events told so far, and the state that they lead to."""
+    """The events so far, and the state that they lead to."""
 
     state: State
     events: list[Event] = []
@@ -85,7 +89,7 @@ def setup(state: State) -> tuple[Event, ...]:
 
 
 def decide(state: State, seat: Seat, command: object) -> tuple[Event, ...] | Rejected:
-    """What the command leads to, or why it is refused."""
+    """Return the events of the command, or its refusal."""
     outcome = advance(state, seat, command)
     return outcome if isinstance(outcome, Rejected) else outcome[0]
 
@@ -93,7 +97,7 @@ def decide(state: State, seat: Seat, command: object) -> tuple[Event, ...] | Rej
 def advance(
     state: State, seat: Seat, command: object
 ) -> tuple[tuple[Event, ...], State] | Rejected:
-    """The same with the state after it. Anything at all may be given as command."""
+    """The same with the state after it. The command may be any value."""
     name = command.get("command") if isinstance(command, dict) else None
     known = _COMMANDS.get(name) if isinstance(name, str) else None
     if known is None:
@@ -102,7 +106,7 @@ def advance(
     try:
         wanted = msgspec.convert(command, type=shape)
     except (msgspec.ValidationError, UnicodeError) as error:
-        return rejected(BAD_COMMAND, detail=str(error)[:DETAIL_LENGTH])
+        return rejected(BAD_COMMAND, detail=said(error)[:DETAIL_LENGTH])
     if state.phase != phase:
         return rejected("wrong_phase", phase=state.phase)
     if type(seat) is not int or seat != state.turn:  # `True` and `1.0` equal 1, but are no seats
@@ -121,7 +125,7 @@ def advance(
 def bid_range(state: State, seat: Seat) -> tuple[int, int]:
     """The numbers that the seat whose turn it is may name; the second below the first if none."""
     if state.options.bids == "strict":
-        most = feasible(state, seat)  # never more than are shown, and nothing is taken back
+        most = feasible(state, seat)  # never more than are shown, and no bid was withdrawn
     else:
         most = min(len(state.display), state.limits[seat] - 1)
     return state.leading + 1, most
@@ -130,8 +134,8 @@ def bid_range(state: State, seat: Seat) -> tuple[int, int]:
 def feasible(state: State, seat: Seat) -> int:
     """M of FT 7: the most cards of the display that this seat could build now.
 
-    All seats are asked for it in turn, and some of them more than once: the table, which stays as
-    it is until somebody builds, keeps the answers.
+    All seats are asked for it in turn, and some of them more than once. The answers are cached on
+    the table, which does not change before the next build.
     """
     table, display, options = state.table, state.display, state.options
     inside = table.__dict__
@@ -171,7 +175,7 @@ def _pass(story: _Story, seat: Seat, command: Pass) -> Rejected | None:
 
 
 def _run_on(story: _Story) -> None:
-    """Close auctions and make forced calls until somebody has a real choice."""
+    """Close auctions and make forced calls until a seat has a real choice."""
     while story.state.phase == "auction":
         state = story.state
         called, size = len(state.calls), len(state.display)
@@ -257,7 +261,7 @@ def _check_selection(state: State, command: Build) -> Rejected | None:
 
 
 def _clean_up(story: _Story) -> None:
-    """Discard what is left, then deal, go through the deck again, or end the game."""
+    """Discard the rest, then deal, start the deck's second lap, or end the game."""
     story.tell(DisplayCleared(story.state.display))
     if not story.state.pile and story.state.lap == 1:
         story.tell(PileReshuffled(len(story.state.table.discard.cards)))

@@ -47,17 +47,17 @@ NO_SEAT = Seat(-1)
 DEAL_ACT, START_ACT = 0, 1
 """The first two random acts (FT 3): the shuffle and the draw of the start player."""
 _SEATS = tuple(map(Seat, range(5)))
-"""To look the seat to the left up in: making one is a call, and a bid is little more than that."""
+"""The seat to the left, as a table: computing it is a call, and bids are frequent."""
 
 
 NOTHING_BY_KIND: tuple[tuple[()], ...] = ((),) * len(KINDS)
 
 
 class Player(msgspec.Struct, frozen=True, dict=True):
-    """What lies before one seat."""
+    """The cards before one seat."""
 
     towers: tuple[Values, ...] = NOTHING_BY_KIND
-    """Values from the bottom up, one tower for each kind: all that the rules look at."""
+    """Values from the bottom up, one tower for each kind: the rules need nothing else."""
     cards: tuple[tuple[Card, ...], ...] = NOTHING_BY_KIND
     """The same towers by id: which copy of a card lies where."""
     demolished: tuple[Card, ...] = ()
@@ -71,7 +71,8 @@ class Discard(msgspec.Struct, frozen=True, dict=True):
 
 
 class Table(msgspec.Struct, frozen=True, dict=True):
-    """What no call of an auction changes: held together, so that its view is kept in one piece."""
+    """The parts that no call of an auction changes: one struct, so that its view is kept in one
+    piece."""
 
     players: tuple[Player, ...]
     discard: Discard = Discard()
@@ -86,15 +87,15 @@ class State(msgspec.Struct, frozen=True, gc=False):
     pile: tuple[Card, ...]
     table: Table
     lap: int = 1
-    """Which time the deck is gone through: 1 or 2."""
+    """The lap through the deck: 1 or 2."""
     round: int = 0
     start: Seat = NO_SEAT
     phase: Literal["auction", "build", "over"] = "auction"
     turn: Seat = NO_SEAT
     display: tuple[Card, ...] = ()
     calls: tuple[int, ...] = ()
-    """What was said in the auction, a number or `PASS`: by `start` first, then by seat after seat
-    to its left."""
+    """The calls of the auction, numbers or `PASS`: by `start` first, then by each seat to its
+    left."""
     leading: int = PASS
     """The highest of them, which is the last number named (FT 5)."""
     limits: tuple[int, ...] = ()
@@ -104,7 +105,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
 
 
 def start(options: Options, seats: int, seed: bytes) -> State:
-    """The table before anything happened; the deck is still in order."""
+    """The table before the first event; the deck is still in order."""
     return State(options, seed, DEAL_ACT, deck(seats), Table((Player(),) * seats))
 
 
@@ -233,7 +234,7 @@ def fold(state: State, event: Event) -> State:
 
 
 def resample(state: State, entropy: bytes) -> State:
-    """Another order of the pile and another seed: nobody at the table could tell (FT 11)."""
+    """Another order of the pile and another seed: no player could tell the difference (FT 11)."""
     pile = Act(entropy, 0).shuffle(state.pile)
     draw = Act(entropy, 1)
     seed = bytes(draw.below(256) for _ in state.seed)
@@ -243,3 +244,8 @@ def resample(state: State, entropy: bytes) -> State:
 def next_display(state: State) -> tuple[Card, ...]:
     """The cards that the next deal will turn up: the one look into the hidden pile."""
     return state.pile[:DISPLAY_SIZE]
+
+
+def shows_result(state: State) -> bool:
+    """Whether an auction was won, or the winner has built and new cards lie on the table."""
+    return state.phase == "build" or not state.calls

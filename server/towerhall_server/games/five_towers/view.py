@@ -1,7 +1,7 @@
-"""What a viewer sees. Five Towers hides only the order of the pile (FT 11), so all see the same.
+"""A viewer's document. Five Towers hides only the order of the pile (FT 11), so all see the same.
 
-A view is rebuilt after every commit, but its parts are kept by the piece of state that they show:
-an unchanged part is the same object as before, and the diff passes over it.
+A view is rebuilt after every commit, but its parts are cached on the pieces of state that they
+show. An unchanged part is the same object as before, and the diff skips it.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import msgspec
 
-from towerhall_server.game import Result, Viewer, kept, rank
+from towerhall_server.game import Perspective, Result, kept, rank
 from towerhall_server.games.five_towers.cards import KINDS, Values, values_by_kind
 from towerhall_server.games.five_towers.options import Options
 from towerhall_server.games.five_towers.scoring import Score, total
@@ -20,10 +20,10 @@ _KEYS_FROM = {
     seats: [_SEAT_KEYS[start:seats] + _SEAT_KEYS[:start] for start in range(seats)]
     for seats in range(2, 6)
 }
-"""The keys of so many seats in the order of play, by the seat that begins."""
+"""The keys of that many seats in the order of play, by the first seat."""
 
 
-def view(state: State, viewer: Viewer) -> dict[str, object]:
+def view(state: State, viewer: Perspective) -> dict[str, object]:
     """The whole table as a plain document. `calls` holds -1 for a pass."""
     table = state.table
     seats, discard = _table(table)
@@ -59,6 +59,12 @@ def result(state: State) -> Result | None:
     if state.phase != "over":
         return None
     return rank(tuple(score.total for score in state.scores))
+
+
+def standing(state: State) -> tuple[int, ...]:
+    """The points so far (FT 15)."""
+    players = state.table.players
+    return tuple(total(player.towers, len(player.demolished)) for player in players)
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Bots: pure policies that know what a player knows, and the levels that people choose from."""
+"""Bots: pure policies over a player's view, and the levels that people choose from."""
 
 from towerhall_server.games.five_towers.bots.greedy import (
     choose_easy,

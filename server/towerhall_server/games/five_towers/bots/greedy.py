@@ -1,4 +1,4 @@
-"""Three simple policies: any legal command, the most points now, and that with mistakes."""
+"""Three simple policies: a random command, the most points now, and the same with mistakes."""
 
 from towerhall_protocol.document import Document
 from towerhall_protocol.fairness import Act
@@ -8,29 +8,29 @@ from towerhall_server.games.five_towers.building import Build
 from towerhall_server.games.five_towers.scoring import total
 
 MISTAKE_IN = 3
-"""An easy bot takes its second-best choice once in so many decisions."""
+"""An easy bot takes its second-best choice once in this many decisions."""
 
 
 def choose_random(view: Document, offers: tuple[Offer, ...], entropy: bytes) -> dict[str, object]:
-    """Each offered command with the same probability."""
+    """Choose each offered command with the same probability."""
     commands = [command for offer in offers for command in offer.commands()]
     return commands[Act(entropy, 0).below(len(commands))]
 
 
 def choose_greedy(view: Document, offers: tuple[Offer, ...], entropy: bytes) -> dict[str, object]:
-    """The most points after this round, looking neither ahead nor at the others."""
+    """Choose the most points after this round, without regard to later rounds or other seats."""
     return ranked_by_points(read_view(view))[0]
 
 
 def choose_easy(view: Document, offers: tuple[Offer, ...], entropy: bytes) -> dict[str, object]:
-    """Greedy, but now and then the second-best choice."""
+    """Greedy, but sometimes the second-best choice."""
     ranked = ranked_by_points(read_view(view))
     mistaken = len(ranked) > 1 and Act(entropy, 0).below(MISTAKE_IN) == 0
     return ranked[1 if mistaken else 0]
 
 
 def ranked_by_points(position: Position) -> list[dict[str, object]]:
-    """The sensible commands, most points first; in doubt the earlier one."""
+    """Return the sensible commands, most points first; of equals the earlier one."""
     if position.phase == "build":
         found = position.builds(position.turn, position.highest)
         ordered = sorted(found, key=lambda build: -build.score)

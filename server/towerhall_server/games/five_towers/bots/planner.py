@@ -1,8 +1,9 @@
-"""The planner: reads the auction.
+"""The planner: solves the auction.
 
-It values every seat's possible builds with the valuer's function and solves the rest of this
-round's auction by backward induction: each seat in turn takes the call that is best for itself,
-knowing what those after it will do. A seat likes its own gain and dislikes the others' a little.
+It values every seat's possible builds with the valuer's function, and solves the rest of this
+round's auction by backward induction. Each seat in turn takes the call that is best for itself, and
+expects the others to do the same. A seat weighs its own gain fully and the others' gains slightly
+negatively.
 """
 
 from functools import lru_cache
@@ -15,13 +16,13 @@ from towerhall_server.games.five_towers.bots.value import Weights
 from towerhall_server.games.five_towers.bots.valuer import WEIGHTS, best_build, best_gains
 
 DUEL_WEIGHTS = Weights(fit=1.7, fit_power=0.8)
-"""Between two, far more of what fits comes one's way."""
+"""Between two players, a seat gets far more of the cards that fit."""
 ENVY = 0.35
-"""How much the gains of all others together weigh against one's own."""
+"""Weight of the gains of all other seats together, against one's own."""
 
 
 def choose_planner(view: Document, offers: tuple[Offer, ...], entropy: bytes) -> dict[str, object]:
-    """The call with the best forecast for this seat; the build of most value."""
+    """Return the call with the best forecast for this seat, or the build of most value."""
     position = read_view(view)
     if position.phase == "build":
         return best_build(position, _weights(position))
@@ -43,7 +44,7 @@ def _weights(position: Position) -> Weights:
 
 
 class _Auction:
-    """The rest of one auction: who calls after whom, and what each outcome is worth to whom."""
+    """The rest of one auction: the order of calls, and the value of each outcome for each seat."""
 
     def __init__(self, position: Position) -> None:
         seats = len(position.places)
@@ -54,16 +55,17 @@ class _Auction:
         self.solve = lru_cache(maxsize=None)(self._solve)
 
     def worth(self, seat: int, outcome: tuple[int, int]) -> float:
-        """What it is worth to the seat that somebody builds that many cards."""
+        """Return the seat's value if that builder builds that many cards."""
         builder, number = outcome
         if number == 0 or number >= len(self.gains[builder]):
-            # Nobody builds, or (FT 7, `bids: table`) the bid is a bluff that will be taken back.
+            # There is no builder, or (FT 7, `bids: table`) the bid is a bluff that will be taken
+            # back.
             return 0.0
         gain = self.gains[builder][number]
         return gain if builder == seat else -gain * ENVY / (len(self.order) - 1)
 
     def _solve(self, turn: int, highest: int, leader: int) -> tuple[int, int]:
-        """Who builds how many if the seats from this turn on all call as is best for them."""
+        """Return builder and number if all seats from this turn on make their best calls."""
         if turn == len(self.order) or highest == self.size:
             return leader, highest
         seat = self.order[turn]

@@ -1,6 +1,6 @@
-"""What a bot makes of the view: the same knowledge that a person at the table has.
+"""A bot's model of the view: the same knowledge as a person at the table.
 
-Everything is read from the public view document; nothing here can reach the state.
+All data comes from the public view document; nothing here can reach the state.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from towerhall_server.games.five_towers.options import Options
 
 
 class Place(msgspec.Struct, frozen=True):
-    """What lies before one seat."""
+    """The cards before one seat."""
 
     towers: tuple[Values, ...]
     demolished: int
@@ -39,14 +39,14 @@ class Position(msgspec.Struct, frozen=True):
     display: tuple[Card, ...]
     calls: Mapping[int, int]
     coming: tuple[Values, ...]
-    """What may still be dealt after this display, by kind."""
+    """The cards that may still be dealt after this display, by kind."""
 
     @property
     def highest(self) -> int:
         return max(self.calls.values(), default=-1)
 
     def feasible(self, seat: int) -> int:
-        """FT 7: how many cards of the display this seat could build."""
+        """FT 7: the number of display cards that this seat could build."""
         return most_cards(self.places[seat].towers, self.display, self.options)
 
     def builds(self, seat: int, number: int) -> list[Build]:
@@ -54,9 +54,9 @@ class Position(msgspec.Struct, frozen=True):
         return builds(place.towers, place.demolished, self.display, number, self.options)
 
     def sensible_bids(self) -> range:
-        """The numbers this seat may name and could build; with `bids: table` more are allowed.
+        """The numbers that this seat may name and could build; with `bids: table` more are allowed.
 
-        A withdrawn number (FT 7) was above what could be built, so it is out of this range anyway.
+        A withdrawn number (FT 7) was above the possible builds, so it is out of this range anyway.
         """
         return range(self.highest + 1, self.feasible(self.turn) + 1)
 

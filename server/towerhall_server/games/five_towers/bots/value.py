@@ -1,7 +1,7 @@
-"""What a table is worth to its owner: points now, and what may still come on top.
+"""The value of a table for its owner: points now, and expected gains.
 
-A tower without a spire counts its cards, the cards that may still come to it, and its chance of a
-spire; the whole follows the building rule of the room's options, so it holds in every variant.
+A tower without a spire is valued by its cards, the cards that may still come to it, and its chance
+of a spire. The sum follows the building rule of the room's options, so it holds in every variant.
 """
 
 from functools import lru_cache
@@ -14,23 +14,23 @@ from towerhall_server.games.five_towers.scoring import penalty
 
 
 class Weights(msgspec.Struct, frozen=True, cache_hash=True):
-    """How much a bot believes in what may still come; found by many games between variants."""
+    """Weights of expected gains, tuned by many games between variants."""
 
     fit: float
-    """Cards hoped for if one card fits ..."""
+    """Expected cards if one card fits ..."""
     fit_power: float
-    """... and how that grows with the number that fit."""
+    """... and the growth of that number with the cards that fit."""
     bridge: float = 0.5
-    """The part of the cards behind a coming 8 or 9 that is counted as fitting."""
+    """The share of cards behind a coming 8 or 9 that counts as fitting."""
     spire: float = 0.25
     """The chance that a coming spire ends up on this tower."""
     patience: float = 2.0
-    """Cards more that a spire is hoped to crown than fit by now."""
+    """Extra cards that a spire is expected to crown, beyond those that fit now."""
 
 
 @lru_cache(maxsize=1 << 16)
 def tower_value(tower: Values, coming: Values, eight: str, weights: Weights) -> float:
-    """The worth of one tower, given the values of its kind that may still be dealt."""
+    """The value of one tower, given the values of its kind that may still be dealt."""
     fits = _expected_fits(top_of(tower), coming, eight, weights.bridge)
     more: float = weights.fit * fits**weights.fit_power
     if SPIRE in tower:
@@ -59,7 +59,7 @@ def table_value(
     eight: str,
     weights: Weights,
 ) -> float:
-    """The worth of everything before one seat."""
+    """The value of all cards before one seat."""
     total = float(max(map(len, towers)) + penalty(demolished))
     for tower, values in zip(towers, coming, strict=True):
         total += tower_value(tower, values, eight, weights)

@@ -15,7 +15,7 @@ WEIGHTS = {
 
 
 def choose_valuer(view: Document, offers: tuple[Offer, ...], entropy: bytes) -> dict[str, object]:
-    """The number whose best build gains most value, and that build."""
+    """Return the number whose best build gains most value, and that build."""
     position = read_view(view)
     weights = WEIGHTS[position.options.eight]
     if position.phase == "build":
@@ -28,14 +28,14 @@ def choose_valuer(view: Document, offers: tuple[Offer, ...], entropy: bytes) -> 
 
 
 def best_build(position: Position, weights: Weights) -> dict[str, object]:
-    """The build of most value for the seat whose turn it is."""
+    """Return the build of most value for the seat whose turn it is."""
     found = position.builds(position.turn, position.highest)
     best = max(found, key=lambda build: value_after(position, position.turn, build, weights))
     return position.build_command(best)
 
 
 def best_gains(position: Position, seat: int, weights: Weights) -> list[float]:
-    """For each number that the seat could build: what the best such build adds in value."""
+    """Return for each number that the seat could build the value that its best build adds."""
     place = position.places[seat]
     coming, eight = position.coming, position.options.eight
     now = table_value(place.towers, place.demolished, coming, eight, weights)
