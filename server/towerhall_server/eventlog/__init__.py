@@ -1,1 +1,18 @@
-"""Where rooms are kept: a log for each in Redis or Valkey, and an engine for who has none."""
+"""Logs of rooms in the store, and all other facts that the store keeps by name.
+
+Keys and scripts live here, and in no package above. No rule of a room or of a game may live here.
+"""
+
+__all__ = [
+    "answers",
+    "append",
+    "entry",
+    "keys",
+    "lobby",
+    "log",
+    "moving",
+    "notifications",
+    "operators",
+    "quotas",
+    "shared",
+]

@@ -1,4 +1,4 @@
-"""What is asked of a log, and what it answers. Data only: nothing here talks to the store."""
+"""Requests to a log, and its replies. Data only: nothing here talks to the store."""
 
 from typing import Literal, TypeAlias
 
@@ -8,43 +8,30 @@ from towerhall_server.eventlog.entry import Entry, Point, Stamps
 
 
 class Append(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One attempt to append; repeated as it is until its answer is known."""
+    """One attempt to append; retried unchanged until its outcome is known."""
 
     mode: Literal["create", "append", "heal"]
     room: str
     before: Point
-    commit_id: bytes
-    chain: bytes
-    blob: bytes
+    entry: Entry
+    """The proposed entry. The node proposes its stamps, and its chain covers them."""
     ttl_ms: int
-    origin: str = ""
-    """Identity and client instance of the command; nothing for timers, bots and the room itself."""
-    n: int = 0
     not_before_ms: int | None = None
-    """Service time before which this must not happen: for timers."""
-    due_in_ms: int | None = None
-    """When the room wants to be woken, counted from this commit."""
+    """For timers: the service time before which this append is refused."""
     due_at_ms: int | None = None
-    """The same as service time."""
+    """The service time at which the room needs its next wake-up."""
     summary: bytes | None = b""
-    """What the lobby shows; nothing if the room is not listed, `None` to leave it as it is."""
-    stamps: Stamps | None = None
-    """The original ones, with `heal`."""
+    """The room's entry in the lobby; empty if it is not listed, `None` to leave it unchanged."""
+    is_move: bool = False
+    """Whether nothing changes but the log, and the stamps need no check: see `move.lua`."""
+    owed: bytes = b""
+    """Leaves owed to the public log for a new room; empty without a public log."""
 
 
 class Appended(msgspec.Struct, frozen=True, gc=False):
-    seq: int
-    stamps: Stamps
-
-
-class Duplicate(msgspec.Struct, frozen=True):
-    """This command has been committed before, at that seq."""
+    """The entry is in the log, as requested."""
 
     seq: int
-
-
-class Stale(msgspec.Struct, frozen=True):
-    """A later command of the same client came first; this one is never applied."""
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -58,47 +45,87 @@ class Early(msgspec.Struct, frozen=True):
     ms_left: int
 
 
+class Mistimed(msgspec.Struct, frozen=True):
+    """The proposed stamps are too far from the store's clocks, which are given here. Nothing was
+    written."""
+
+    now: Stamps
+
+
 class Gone(msgspec.Struct, frozen=True):
-    """There is no such log. It is never made anew."""
+    """There is no such log. An append or a heal never creates one."""
 
 
 class Exists(msgspec.Struct, frozen=True):
-    """A room of that code is there already."""
+    """A room with that code exists already."""
 
 
-Answer: TypeAlias = Appended | Duplicate | Stale | Conflict | Early | Gone | Exists
+Answer: TypeAlias = Appended | Conflict | Early | Mistimed | Gone | Exists
 
 
 class Following(msgspec.Struct, frozen=True):
-    """What comes after the reader's place, with every link checked; `more` if that was a page."""
+    """The entries after the reader's place, with every link checked; `more` if this was a full
+    page."""
 
     entries: tuple[Entry, ...]
     more: bool
 
 
 class Behind(msgspec.Struct, frozen=True):
-    """The log ends before the reader's place: it has lost its tail."""
+    """The log ends before the reader's place: it lost its tail."""
 
     top: Entry
 
 
 class Forked(msgspec.Struct, frozen=True):
-    """At that seq the log is not what the reader knows, or its links do not hold."""
+    """At that seq the log differs from the reader's copy, or its links do not hold."""
 
     seq: int
+    sound: tuple[Entry, ...] = ()
+    """Return the entries between the reader's place and that seq, with every link checked."""
 
 
 Reading: TypeAlias = Following | Behind | Forked | Gone
 
 
+def reading_of(place: Point, found: tuple[Entry, ...], *, more: bool) -> Following | Forked:
+    """Interpret a page that begins with the reader's own entry."""
+    if place.seq > 0:
+        known, *later = found
+        if known.point != place:
+            return Forked(place.seq)
+        found = tuple(later)
+    before = place
+    for number, entry in enumerate(found):
+        if not entry.follows(before):
+            return Forked(entry.seq, found[:number])
+        before = entry.point
+    return Following(found, more)
+
+
+class Lost(msgspec.Struct, frozen=True, kw_only=True):
+    """A room whose log the store has lost, and a node holds completely."""
+
+    room: str
+    first: Entry
+    newest_wall_ms: int
+    """The store's time of the newest commit."""
+    secret: bytes
+    due_at_ms: int
+    summary: bytes
+    ttl_ms: int
+    rest: tuple[Append, ...]
+    """The heals that put the later entries back."""
+
+
 class Removed(msgspec.Struct, frozen=True):
-    """The room and all that belonged to it are no more."""
+    """The room and all its keys are removed."""
 
 
 class Beat(msgspec.Struct, frozen=True):
-    """The service clock, and the rooms that wanted to be woken by now."""
+    """The store's clocks, and the rooms that are due."""
 
-    served_ms: int
+    now: Stamps
     due: tuple[str, ...]
 
 
@@ -112,6 +139,6 @@ class Line(msgspec.Struct, frozen=True, gc=False):
 
 
 def line_of(name: bytes, text: bytes) -> Line:
-    """A line from the id that the store gave it."""
+    """Make a line from the id that the store gave it."""
     wall_ms, _, _ = name.partition(b"-")
     return Line(name.decode(), int(wall_ms), text)

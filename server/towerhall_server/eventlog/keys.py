@@ -1,4 +1,4 @@
-"""Where things are in the store. All keys of a room share a slot, so one script can touch them."""
+"""Keys and channels in the store. All keys of a room share a slot, so one script can use them."""
 
 from functools import lru_cache
 from hashlib import blake2b
@@ -7,46 +7,57 @@ import msgspec
 
 SHARDS = 256
 NODES = "towerhall:nodes"
-"""The channel on which every node says that it is there."""
+"""Channel of the nodes' heartbeats."""
+PEOPLE = "towerhall:people"
+"""Channel of the numbers of people who are connected to each node."""
 CHAT = "towerhall:chat"
-"""The channel on which every line of chat is published."""
+"""Channel of all lines of chat."""
+MEMORY = "towerhall:memory"
+"""Channel of facts that every node remembers."""
 LOBBY = "towerhall:lobby"
-"""The channel on which is published what the lobby shows of a room, whenever that changes."""
+"""Channel of the lobby's entries of rooms, one message for each change."""
 
 
 class ShardKeys(msgspec.Struct, frozen=True):
-    """What the rooms of a shard have in common."""
+    """Keys that the rooms of a shard share."""
 
     clock: str
     due: str
     lobby: str
+    owed: str
+    """Leaves that rooms owe the public log; those of one room in one member."""
     wake: str
-    """The channel on which every new entry is published, and who looks at rooms."""
-    claims: str
-    """Counts the connections to rooms, so that every node knows which one is the newest."""
+    """Channel of all new entries, and of each node's viewers."""
 
 
 class RoomKeys(msgspec.Struct, frozen=True):
-    """What belongs to one room."""
+    """Keys of one room."""
 
     log: str
     cmd: str
+    """Commands as servers before record format 2 kept them: only to be removed."""
     chat: str
     secret: str
+    ended: str
+    """Marks a removed log for some hours, so that no node restores it."""
     record: str
-    """What is left of a finished game; the only key that outlives the log."""
+    """The record of a finished game. It outlives the log."""
+    snapshots: str
+    """Snapshots of the room by seq. They contain hidden information of players."""
+    coming: str
+    """The log of a room that comes from another store, until all of it is here."""
     shard: ShardKeys
 
 
 def shard_of(room: str) -> int:
-    """The same on every node and for ever: it says where a room's data is."""
+    """Return the shard of a room: a constant, because it locates the room's data."""
     return blake2b(room.encode(), digest_size=1).digest()[0] % SHARDS
 
 
 @lru_cache(maxsize=SHARDS)
 def shard_keys(shard: int) -> ShardKeys:
     tag = f"towerhall:{{s{shard}}}"
-    return ShardKeys(f"{tag}:clock", f"{tag}:due", f"{tag}:lobby", f"{tag}:wake", f"{tag}:claims")
+    return ShardKeys(f"{tag}:clock", f"{tag}:due", f"{tag}:lobby", f"{tag}:owed", f"{tag}:wake")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -58,6 +69,9 @@ def room_keys(room: str) -> RoomKeys:
         f"{tag}:cmd:{room}",
         f"{tag}:chat:{room}",
         f"{tag}:secret:{room}",
+        f"{tag}:ended:{room}",
         f"{tag}:record:{room}",
+        f"{tag}:snap:{room}",
+        f"{tag}:coming:{room}",
         shard_keys(shard),
     )

@@ -1,24 +1,23 @@
-"""A room's log in the store: append, read, clock, end of life, and what else belongs to a room.
+"""A room's log in the store: append, read, clock, removal, and the room's other keys.
 
-The log is the lock. There is no owner of a room: any node may append, and the script decides which
-commit gets the next seq. Three things make this safe. An append names the seq *and* the chain that
-it follows, so a node that was away, or whose store went back in time, conflicts instead of forking
-the log. An append is recognised when it is repeated, so a lost reply is answered by asking again
-with the same bytes. A read starts *at* the reader's own place and checks every link, so that a log
-that went back is not taken for one with nothing new.
+The log is the lock. A room has no owner: any node may append, and the script decides which commit
+gets the next seq. Three things make this safe. An append names the seq *and* the chain that it
+follows. So a node that was away, or whose store went back in time, conflicts instead of forking the
+log. An append is idempotent, so after a lost reply the same bytes are sent again. A read starts
+*at* the reader's own place and checks every link, so a log that went back is noticed.
 
-What fails, fails as `StoreError`, and its answer is then unknown. Appends, reads, beats, removals,
-records and secrets may be asked for again as they are; only a line of chat may come out twice.
+All failures raise `StoreError`, and the outcome is then unknown. Appends, reads, beats, removals,
+records and secrets may be retried unchanged; only a line of chat may appear twice.
 
-No rules, no rooms' state, and no retrying live here: an answer that is not known is the caller's to
-ask for again. Bytes and sockets are further down: `commands`, `batch`, `connection`.
+No rules, no state of rooms, and no retries live here: the caller retries. Bytes and sockets are
+further down, in `store`.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
 
 import msgpack
 
@@ -29,76 +28,71 @@ from towerhall_server.eventlog.answers import (
     Beat,
     Behind,
     Conflict,
-    Duplicate,
-    Early,
-    Exists,
-    Following,
-    Forked,
     Gone,
     Line,
+    Lost,
     Reading,
     Removed,
-    Stale,
     line_of,
+    reading_of,
 )
-from towerhall_server.eventlog.batch import Batch, Call, Later, give
-from towerhall_server.eventlog.calls import (
+from towerhall_server.eventlog.append import (
+    ADVANCE,
     BEAT,
     BEAT_MS,
+    ENDED_MS,
     GIVEN_OUT_MS,
+    KEEP,
+    NOW,
+    PROBE,
     REMOVE,
+    RESTORE_MS,
     SAY,
+    SNAPSHOT,
     answer_of,
     append_call,
     beat_of,
     entry_of,
+    move_call,
+    restore_call,
     run_call,
 )
-from towerhall_server.eventlog.commands import Argument, packed
-from towerhall_server.eventlog.connection import Connection
-from towerhall_server.eventlog.entry import START, Point
-from towerhall_server.eventlog.errors import StoreError
-from towerhall_server.eventlog.keys import CHAT, LOBBY, NODES, SHARDS, room_keys, shard_keys
+from towerhall_server.eventlog.beats import beat_all
+from towerhall_server.eventlog.entry import START, Entry, Point
+from towerhall_server.eventlog.keepsakes import Memory
+from towerhall_server.eventlog.keys import CHAT, LOBBY, NODES, PEOPLE, SHARDS, room_keys, shard_keys
+from towerhall_server.eventlog.notifications import GUESTS
 from towerhall_server.eventlog.quotas import Quota, take_call
-from towerhall_server.eventlog.wakes import GUESTS
-
-__all__ = [
-    "Answer",
-    "Append",
-    "Appended",
-    "Beat",
-    "Behind",
-    "Conflict",
-    "Duplicate",
-    "Early",
-    "EventLog",
-    "Exists",
-    "Following",
-    "Forked",
-    "Gone",
-    "Line",
-    "Reading",
-    "Removed",
-    "Stale",
-]
+from towerhall_server.store.batch import Call, Later, give
+from towerhall_server.store.errors import StoreError
+from towerhall_server.store.opening import may_move, open_store
+from towerhall_server.store.resp import Argument, packed
 
 NO_LINE: Final = b"0-0"
-"""The id of what is no line of the room's chat."""
-BEATS_AT_ONCE: Final = 16
-"""Shards whose clocks are moved on in one go: that takes the engine less than a third of a ms."""
+"""An id that no line of the room's chat has."""
+LONGEST_WAIT_SECONDS: Final = 1.0
+"""Longest wait between two retries of one request."""
+FAILOVER_WAIT_SECONDS: Final = 0.25
+"""The same if another engine takes over from one that is down."""
+Found: TypeAlias = Sequence[Any]
+"""Entries as the store returns them."""
 PAGE: Final = 256
 """Entries per read: a whole game of Five Towers in one."""
 
 
 class EventLog:
-    """All logs of one store, by a URL as redis-py knows them. Connects when it is first asked.
+    """All logs of one store, by a URL in redis-py's form. Connects at the first call.
 
-    What this node publishes bears its name.
+    Published messages carry the name of this node.
     """
 
-    def __init__(self, url: str, node: str = "nobody") -> None:
+    def __init__(self, url: str, node: str = "unnamed") -> None:
         self.node = node
-        self._batch = Batch(Connection(url))
+        self.is_heard = True
+        """Whether other nodes may listen. If not, moves are not published."""
+        self.longest_wait_seconds = FAILOVER_WAIT_SECONDS if may_move(url) else LONGEST_WAIT_SECONDS
+        self._batch = open_store(url)
+        self.memory = Memory(self._batch.call)
         shards = [shard_keys(shard) for shard in range(SHARDS)]
         self._beats = [run_call(BEAT, (s.clock, s.due), BEAT_MS, GIVEN_OUT_MS) for s in shards]
         self._lobbies = [Call(packed("HGETALL", s.lobby)) for s in shards]
@@ -116,15 +110,20 @@ class EventLog:
         await self.close()
 
     async def close(self) -> None:
-        """Wait for what is on its way to the store, and part from it."""
+        """Wait for calls under way, then close the connection."""
+        await self.memory.close()
         await self._batch.close()
 
     async def ping(self) -> None:
-        """`StoreError` unless the store answers."""
+        """Raise `StoreError` unless the store answers."""
         await self._batch.call(Call(packed("PING")))
 
+    async def probe(self) -> None:
+        """Raise `StoreError` unless the store accepts writes; `StoreFullError` if it is full."""
+        await self._batch.call(run_call(PROBE, ()))
+
     async def append(self, wanted: Append) -> Answer:
-        """Try once. `StoreError` means that the answer is unknown: try again as it is."""
+        """Try once. After `StoreError` the outcome is unknown: retry unchanged."""
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.ask(wanted, partial(give, answer))
         return await answer
@@ -135,46 +134,107 @@ class EventLog:
         answered: Callable[[Answer | StoreError], Later | None],
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
-        """The same for those who do not wait: `answered` is called in the moment in which the
-        answer is there, and what it returns soon after that, when others have their answers, too;
-        `meanwhile` after the store was asked, mostly before that. None of them may fail."""
-        self._batch.ask(append_call(wanted, self.node), partial(_understand, answered), meanwhile)
+        """The same with callbacks. `answered` is called at once with the answer; its return value
+        is called after the whole batch has its answers. `meanwhile` is called after the request was
+        sent, mostly before the answer. No callback may raise."""
+        if wanted.is_move:
+            call = move_call(wanted, self.node, is_heard=self.is_heard)
+            self._batch.ask(call, partial(self._moved, wanted, answered), meanwhile)
+        else:
+            call = append_call(wanted, self.node)
+            self._batch.ask(call, partial(_understand, answered), meanwhile)
+
+    def _moved(
+        self,
+        wanted: Append,
+        answered: Callable[[Answer | StoreError], Later | None],
+        reply: Any,
+    ) -> Later | None:
+        if reply == 1:
+            return answered(Appended(wanted.entry.seq))
+        if isinstance(reply, StoreError):
+            return answered(reply)
+        # The log does not end where the move expects: the whole script tells why.
+        call = append_call(wanted, self.node)
+        self._batch.ask(call, partial(_understand, answered))
+        return None
 
     def leave(self) -> None:
-        """What was asked for leaves now, and not at the end of the tick."""
+        """Send pending requests now, not at the end of the tick."""
         self._batch.leave()
 
-    async def read(self, room: str, place: Point = START, *, page: int = PAGE) -> Reading:
-        """What the log holds after the reader's place."""
+    async def read(
+        self, room: str, place: Point = START, *, page: int = PAGE, found: Found = ()
+    ) -> Reading:
+        """Return the entries after the reader's place. `found` are entries that `snapshot` has
+        fetched from there."""
         log = room_keys(room).log
         first = max(place.seq, 1)
-        while not (found := await self._ask("XRANGE", log, f"{first}-0", "+", "COUNT", page + 1)):
+        while not (found := found or await self._ask(*_page(log, first, page))):
             newest = await self._ask("XREVRANGE", log, "+", "-", "COUNT", 1)
             if not newest:
                 return Gone()
             top = entry_of(newest[0])
-            # Else somebody has healed it between the two questions.
+            # Another node may have healed it between the two reads.
             if top.seq < first:
                 return Behind(top)
-        entries = tuple(map(entry_of, found))
-        if place.seq > 0:
-            known, *later = entries
-            if known.point != place:
-                return Forked(place.seq)
-            entries = tuple(later)
-        before = place
-        for entry in entries:
-            if not entry.follows(before):
-                return Forked(entry.seq)
-            before = entry.point
-        return Following(entries, more=len(found) == page + 1)
+        return reading_of(place, tuple(map(entry_of, found)), more=len(found) == page + 1)
 
-    async def remove(self, room: str, place: Point) -> Removed | Conflict | Gone:
-        """End a room: log, commands, chat, secret and lobby entry go together. A record stays."""
+    async def restore(self, lost: Lost) -> bool:
+        """Put a lost log back. Returns whether there is a log now: False if the room was removed or
+        the store was emptied. Later entries may still be missing and need a heal."""
+        # All of it leaves in one write, so another node hardly ever reads a part of the log.
+        calls = [restore_call(lost), *(append_call(entry, self.node) for entry in lost.rest)]
+        first, *_ = await self._batch.call_all(calls)
+        if isinstance(first, StoreError):
+            raise first
+        return bool(first)
+
+    async def has_ended(self, room: str) -> bool:
+        """Whether the room was removed in the last hours."""
+        return bool(await self._ask("EXISTS", room_keys(room).ended))
+
+    async def entry(self, room: str, seq: int) -> Entry | None:
+        """Return the entry of that seq alone. Its link to the entry before is not checked."""
+        found = await self._ask("XRANGE", room_keys(room).log, f"{seq}-0", f"{seq}-0")
+        return entry_of(found[0]) if found else None
+
+    async def snapshots(self, room: str) -> tuple[int, ...]:
+        """Return the seqs with snapshots, lowest first."""
+        found = await self._ask("HKEYS", room_keys(room).snapshots)
+        return tuple(sorted(map(int, found)))
+
+    async def snapshot(
+        self, room: str, seq: int, *, page: int = PAGE
+    ) -> tuple[bytes | None, Found]:
+        """Return the snapshot of that seq, and the log from there on, for `read`. Nothing is
+        checked."""
+        keys = room_keys(room)
+        kept = self._batch.call(Call(packed("HGET", keys.snapshots, seq)))
+        found = self._batch.call(Call(packed(*_page(keys.log, seq, page))))
+        # Pipelined: together they cost one round trip.
+        data, entries = await asyncio.gather(kept, found)
+        return data, entries
+
+    def keep_snapshot(
+        self, room: str, place: Point, data: bytes, outdated: int | None = None
+    ) -> "asyncio.Future[int]":
+        """Keep a snapshot and drop an outdated one. Returns 0, and keeps nothing, if that place is
+        not in the log. Snapshots expire with the log."""
+        keys = room_keys(room)
+        dropped = "" if outdated is None else outdated
+        facts = (place.seq, place.chain, data, dropped)
+        return self._batch.call(run_call(SNAPSHOT, (keys.log, keys.snapshots), *facts))
+
+    async def remove(self, room: str, place: Point, owed: bytes = b"") -> Removed | Conflict | Gone:
+        """Remove a room: log, commands, chat, secret, snapshots and lobby entry together. The
+        record, the debt to the public log and, for some hours, the mark `ended` stay."""
         keys = room_keys(room)
         shard = keys.shard
-        touched = (keys.log, keys.cmd, keys.chat, keys.secret, shard.due, shard.lobby)
-        call = run_call(REMOVE, touched, room, place.seq, place.chain, LOBBY)
+        own = (keys.log, keys.cmd, keys.chat, keys.secret)
+        touched = (*own, shard.due, shard.lobby, keys.ended, keys.snapshots, shard.owed)
+        rest = (LOBBY, RESTORE_MS, ENDED_MS, owed)
+        call = run_call(REMOVE, touched, room, place.seq, place.chain, *rest)
         reply = await self._batch.call(call)
         match reply:
             case [b"OK"]:
@@ -184,60 +244,77 @@ class EventLog:
         return Gone()
 
     async def beat(self, shard: int) -> Beat:
-        """Move the shard's clock on, if nobody did so just now."""
+        """Move the shard's clock on, unless another node did so a moment ago."""
         return beat_of(await self._batch.call(self._beats[shard]))
 
-    async def beat_all(self) -> dict[int, Beat]:
-        """The same for all shards. One that did not answer is missing, unless none did.
+    async def beat_all(
+        self,
+        shards: Sequence[int] = range(SHARDS),
+        *,
+        within_seconds: float = 0.0,
+        heard: Callable[[int, Beat], None] = lambda shard, beat: None,
+    ) -> dict[int, Beat]:
+        """Move the clocks of shards on. A shard without an answer is left out; raises if none
+        answered. `heard` gets each beat at once, because its clocks go on."""
+        calls = {shard: self._beats[shard] for shard in shards}
+        return await beat_all(self._batch, calls, heard, within_seconds)
 
-        A few go at a time: all together they would hold up every move for some milliseconds.
-        """
-        beats: dict[int, Beat] = {}
-        for first in range(0, SHARDS, BEATS_AT_ONCE):
-            replies = await self._batch.call_all(self._beats[first : first + BEATS_AT_ONCE])
-            answered = {
-                shard: beat_of(reply)
-                for shard, reply in enumerate(replies, first)
-                if not isinstance(reply, StoreError)
-            }
-            beats |= answered
-            if not beats:
-                raise replies[0]
-            if not answered:
-                break
-        return beats
+    async def advance(self, clocks: Mapping[int, int]) -> None:
+        """Move the clocks of shards forward to these service times."""
+        calls = [run_call(ADVANCE, (shard_keys(s).clock,), ms) for s, ms in clocks.items()]
+        await self._batch.call_all(calls)
 
     async def summaries(self) -> dict[str, bytes]:
-        """What the lobby shows, by room."""
+        """Return the lobby's entries, by room. Rooms of a primary that is down are left out while
+        other primaries answer."""
         found: dict[str, bytes] = {}
-        for reply in await self._batch.call_all(self._lobbies):
+        for reply in await self._batch.call_lanes(self._lobbies):
             if isinstance(reply, StoreError):
-                raise reply
+                continue
             found.update(zip(map(bytes.decode, reply[::2]), reply[1::2], strict=True))
         return found
 
     async def rooms(self) -> tuple[str, ...]:
-        """The codes of all rooms: each of them is due for something, if only for its end."""
+        """Return the codes of all rooms: each has a due time, if only for its end. In part, as
+        `summaries`."""
         found: list[str] = []
-        for reply in await self._batch.call_all(self._dues):
+        for reply in await self._batch.call_lanes(self._dues):
             if isinstance(reply, StoreError):
-                raise reply
+                continue
             found += map(bytes.decode, reply)
         return tuple(found)
 
     async def keep_secret(self, room: str, secret: bytes, ttl_ms: int) -> bool:
-        """Keep it if there is none yet. After a `StoreError` look with `secret` whose is there."""
+        """Keep a secret if there is none yet. After a `StoreError`, `secret` tells which one was
+        kept."""
         key = room_keys(room).secret
         return await self._ask("SET", key, secret, "NX", "PX", ttl_ms) is not None
 
     async def secret(self, room: str) -> bytes | None:
-        """What only the server knows of a room; it ends with the room."""
+        """Return the room's secret. It is removed with the room."""
         found: bytes | None = await self._ask("GET", room_keys(room).secret)
         return found
 
-    async def keep_record(self, room: str, data: bytes, ttl_ms: int) -> None:
-        """Keep what remains of a finished game. It outlives the log."""
-        await self._ask("SET", room_keys(room).record, data, "PX", ttl_ms)
+    async def keep_record(self, room: str, data: bytes, ttl_ms: int, owed: bytes = b"") -> None:
+        """Keep the record of a finished game, and its debt to the public log. Both outlive the
+        log."""
+        keys = room_keys(room)
+        await self._batch.call(run_call(KEEP, (keys.record, keys.shard.owed), data, ttl_ms, owed))
+
+    async def improve_record(self, room: str, data: bytes) -> bool:
+        """Replace a record by another form, with the same expiry. Returns whether the record still
+        existed."""
+        keys = room_keys(room)
+        call = run_call(KEEP, (keys.record, keys.shard.owed), data, "", "")
+        return bool(await self._batch.call(call))
+
+    async def owe(self, room: str, debt: bytes) -> None:
+        """Note a debt of a room to the public log. Idempotent."""
+        await self._ask("SADD", room_keys(room).shard.owed, debt)
+
+    async def drop_record(self, room: str) -> None:
+        """Delete the record. The log of the finished game stays."""
+        await self._ask("DEL", room_keys(room).record)
 
     async def record(self, room: str) -> bytes | None:
         found: bytes | None = await self._ask("GET", room_keys(room).record)
@@ -251,45 +328,62 @@ class EventLog:
         return None if name is None else line_of(name, text)
 
     def hint(self, room: str, text: bytes) -> None:
-        """Tell everybody in the room something that is not kept. It may be lost."""
+        """Send viewers of a room on all nodes a message that is not stored. It may be lost."""
         self._publish(CHAT, msgpack.packb([room.encode(), NO_LINE, text]))
 
     async def said(self, room: str, count: int = 50) -> tuple[Line, ...]:
-        """The last lines of the room's chat, oldest first."""
+        """Return the last lines of the room's chat, oldest first."""
         chat = room_keys(room).chat
         newest = await self._ask("XREVRANGE", chat, "+", "-", "COUNT", count)
         return tuple(line_of(name, fields[1]) for name, fields in reversed(newest))
 
     async def claim(self, room: str) -> int:
-        """A number for a new connection to the room: higher than that of any before it."""
-        number: int = await self._ask("INCR", room_keys(room).shard.claims)
-        return number
+        """Return the store's time in us, as the arrival of a new connection. Writes nothing."""
+        us: int = await self._batch.call(run_call(NOW, (room_keys(room).shard.clock,)))
+        return us
 
     async def take(self, quotas: tuple[Quota, ...]) -> int:
-        """One token of each bucket: 0, or the milliseconds until all have one, and none is taken.
-        After a `StoreError` they may be taken or not."""
-        wait_ms: int = await self._batch.call(take_call(quotas))
+        """Take one token of each bucket and return 0, or take none and return the milliseconds to
+        wait. After a `StoreError` the tokens may be taken."""
+        call = take_call(quotas)
+        if self._batch.is_down(call):
+            raise StoreError("the primary of the quotas is down")
+        wait_ms: int = await self._batch.call(call)
         return wait_ms
 
+    def is_down(self, room: str) -> bool:
+        """Whether the primary of a room is down while rooms of another one go on."""
+        return self._batch.is_down(Call(packed("EXISTS", room_keys(room).log)))
+
     def tell(self, room: str, guests: bytes) -> None:
-        """Tell the other nodes who looks at the room here. It may be lost."""
+        """Tell the other nodes who watches the room here. The message may be lost."""
         data = f"{self.node} {room} ".encode() + GUESTS + guests
         self._publish(room_keys(room).shard.wake, data)
 
     def be_there(self) -> None:
-        """Tell the other nodes that there is this one. It may be lost."""
+        """Tell the other nodes that this one is alive. The message may be lost."""
         self._publish(NODES, self.node.encode())
+
+    def tell_people(self, count: int) -> None:
+        """Tell the other nodes how many people are connected to this one. The message may be
+        lost."""
+        self._publish(PEOPLE, f"{self.node} {count}".encode())
 
     def _publish(self, channel: str, data: bytes) -> None:
         told = self._batch.call(Call(packed("PUBLISH", channel, data)))
         told.add_done_callback(lambda told: told.cancelled() or told.exception())
 
     def call(self, call: Call) -> "asyncio.Future[Any]":
-        """Ask for something that belongs to no room: whoever needs it knows what."""
+        """Make a call that belongs to no room. The caller interprets the answer."""
         return self._batch.call(call)
 
     async def _ask(self, *command: Argument) -> Any:
         return await self._batch.call(Call(packed(*command)))
+
+
+def _page(log: str, first: int, page: int) -> tuple[Argument, ...]:
+    """One entry more than a page: the first is the reader's own place."""
+    return ("XRANGE", log, f"{first}-0", "+", "COUNT", page + 1)
 
 
 def _understand(

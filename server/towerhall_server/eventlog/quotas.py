@@ -1,7 +1,7 @@
-"""Token buckets in the store, which all nodes share. Who is limited to what is decided elsewhere.
+"""Token buckets in the store, shared by all nodes. Callers decide what is limited.
 
-All buckets are in one slot, so that one script can take from several of them or from none. That is
-one place for all of them also in a cluster: they are few and short-lived, unlike rooms.
+All buckets are in one slot, so that one script can take from several of them or from none. Also in
+a cluster they stay in one place: unlike rooms, they are few and short-lived.
 """
 
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from hashlib import blake2b
 
 import msgspec
 
-from towerhall_server.eventlog.batch import Call
-from towerhall_server.eventlog.calls import run_call, script_of
+from towerhall_server.eventlog.append import run_call, script_of
+from towerhall_server.store.batch import Call
 
 TAKE = script_of("quota.lua")
 
 
 class Quota(msgspec.Struct, frozen=True):
-    """A bucket: what it limits and whom, how fast it fills and how much it holds."""
+    """A bucket: its kind and key, its rate and its size."""
 
     name: str
     whose: str
@@ -25,13 +25,13 @@ class Quota(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        # A digest keeps the key short whatever is limited, and lists no addresses.
+        # A digest keeps the key short, and stores no addresses.
         digest = blake2b(self.whose.encode(errors="surrogateescape"), digest_size=12).hexdigest()
         return f"towerhall:{{quotas}}:{self.name}:{digest}"
 
 
 def take_call(quotas: Sequence[Quota]) -> Call:
-    """Take one token from each; the answer is 0, or the milliseconds until that can be done."""
+    """Take one token of each and return 0, or return the milliseconds until that is possible."""
     keys = tuple(quota.key for quota in quotas)
     sizes = [(max(1, round(1e6 / quota.per_second)), quota.burst) for quota in quotas]
     return run_call(TAKE, keys, *(number for size in sizes for number in size))

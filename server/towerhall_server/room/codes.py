@@ -1,15 +1,10 @@
 """The codes by which people call rooms (P-13)."""
 
-import secrets
 from typing import Final
 
 CODE_LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 """Without I and O, which look like digits."""
 CODE_LENGTH: Final = 6
-
-
-def new_code() -> str:
-    return "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
 
 
 def is_code(text: str) -> bool:

@@ -1,9 +1,9 @@
-"""A commit: what one command led to, who caused it, and how both are stored.
+"""A commit: the events of one command, its cause, and the stored form of both.
 
-What happens inside the game is the game's own business: a commit carries its events unread.
+A commit carries the events of the game unread.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -22,11 +22,11 @@ class Cause(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
 
     @property
     def sender(self) -> str:
-        """Whose numbering `n` belongs to; nothing if no command caused this."""
+        """The sender that counts by `n`; empty if no command caused this."""
         return f"{self.identity}/{self.origin}" if self.n else ""
 
     def shown(self) -> tuple[int | str, ...]:
-        """What everybody may know of it (P-31)."""
+        """The public part (P-31)."""
         if self.n:
             return (self.seat, self.origin, self.n)
         return () if self.seat < 0 else (self.seat,)
@@ -36,16 +36,16 @@ THE_ROOM = Cause()
 
 
 class Commit(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What one command led to, all or nothing, in this order."""
+    """The events of one command, all or none, in this order."""
 
     cause: Cause
     room: tuple[RoomEvent, ...] = ()
     game: tuple[Any, ...] = ()
     """The game's own events."""
     end: tuple[RoomEvent, ...] = ()
-    """What the game's end brings with it."""
+    """Events that the end of the game adds."""
     command: dict[str, Any] = {}
-    """What was asked for: with it anyone can check later that the rules lead from here to there."""
+    """The command itself. With it, anyone can check later that the rules lead to these events."""
 
 
 class _Stored(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -64,12 +64,15 @@ class _Unread(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
     command: msgspec.Raw
 
 
-_encode = msgspec.msgpack.Encoder().encode
+_encode = msgspec.msgpack.Encoder(order="sorted").encode
+_plain = msgspec.msgpack.Decoder().decode
+"""The one form of a commit: the chain covers these very bytes (P-122)."""
 _decode = msgspec.msgpack.Decoder(_Stored).decode
 _NOTHING = msgspec.Raw(_encode(()))
 
 
 def encode_commit(commit: Commit) -> bytes:
+    """The bytes that are stored: the shortest msgpack of each value, the keys of maps in order."""
     return _encode(commit)
 
 
@@ -85,6 +88,26 @@ def decode_commit(blob: bytes, rules: AnyGame | None) -> Commit:
             raise ValueError("a game's events come before the room's")
         events = rules.read_events(stored.game)
     return Commit(stored.cause, stored.room, events, stored.end, stored.command)
+
+
+def form_of(blob: bytes, commit: Commit, rules: AnyGame | None) -> bytes:
+    """The only bytes that may stand for this commit, which was decoded from these.
+
+    Events that were stored in another form, before this version, keep it; all else is as
+    `encode_commit` writes it today.
+    """
+    old = {*UPCASTERS, *(rules.upcasters if rules else ())}
+    stored, today = _plain(blob), _plain(encode_commit(commit))
+    for part in _EVENTS:
+        today[part] = [
+            was if was[0] in old else now
+            for was, now in zip(stored[part], today[part], strict=True)
+        ]
+    return _encode(today)
+
+
+_EVENTS: Final = (1, 2, 3)
+"""Places of the events in a stored commit."""
 
 
 def _upcast(blob: bytes) -> bytes:

@@ -1,16 +1,15 @@
-"""Commands to the room during the game and after it: going, coming back, giving up (P-58, P-59).
+"""Handlers of room commands during the game and after it: leave, come back, resign (P-58, P-59).
 
-Like those of `seats`: pure, and judged by `gate` before. A game never waits for somebody who has
-gone: a bot plays on in their seat.
+Pure, as in `seats`. A game never waits for a person who has left: a bot plays in that seat.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
-from towerhall_server.game import LEVELS, Rejected, Result
+from towerhall_server.game import Rejected, Result, rank
 from towerhall_server.room.events import (
     BotStoodIn,
     EndWanted,
+    GameOver,
     RematchMade,
     RoomClosed,
     RoomEvent,
@@ -18,38 +17,36 @@ from towerhall_server.room.events import (
     SeatTakenBack,
     SecretRevealed,
 )
-from towerhall_server.room.seats import (
-    Body,
-    Events,
-    Handler,
-    Known,
-    Person,
-    named_seat,
-    seat_of,
-)
+from towerhall_server.room.parameters import CallBot, Leave, Rematch, Resign, TakeBack, WantEnd
+from towerhall_server.room.seats import Events, Known, Person, named_level, named_seat, seat_of
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder, Table
+from towerhall_server.room.table import Holder, Table, fold_table
 
-STAND_IN: Final = "medium"
-"""The level of a bot that plays for somebody, unless another one is asked for."""
+AGREED: Final = "agreed"
+"""The reason of a game that ended without a result because its players wanted that."""
+RESIGNED: Final = "resigned"
+"""The reason of a game that ended at once because too few players were left to play it."""
+MOST_SITTING_SECONDS: Final = 600
+"""Seconds per turn up to which people play in one sitting: an absence delays the others. In
+games by correspondence people need not be connected."""
 TIMEOUTS_TO_CALL: Final = 2
-"""After so many timeouts in a row the others may call a bot in."""
+"""Timeouts in a row after which the others may call a bot for the seat."""
 TIMEOUTS_TO_GO: Final = 3
-"""After so many a bot comes by itself."""
+"""Timeouts in a row after which a bot takes over by itself."""
 
 
-def _leave(room: Room, person: Person, body: Body, known: Known) -> Events:
+def leave(room: Room, person: Person, wanted: Leave, known: Known) -> Events:
     table = room.table
-    level = body.get("level", STAND_IN)
-    if level not in LEVELS:
-        return Rejected("bad_command", "P-58", {"detail": f"level is one of {', '.join(LEVELS)}"})
+    level = named_level(room.rules, wanted.level, room.rules.stand_in, "P-58")
+    if isinstance(level, Rejected):
+        return level
     seat = seat_of(table, person)
     if _held(table, seat).stand_in:
         return Rejected("bot_plays", "P-58")
     return and_end(table, (BotStoodIn(seat, level),), room.secret)
 
 
-def _take_back(room: Room, person: Person, body: Body, known: Known) -> Events:
+def take_back(room: Room, person: Person, wanted: TakeBack, known: Known) -> Events:
     table = room.table
     seat = seat_of(table, person)
     holder = _held(table, seat)
@@ -60,43 +57,45 @@ def _take_back(room: Room, person: Person, body: Body, known: Known) -> Events:
     return (SeatTakenBack(seat),)
 
 
-def _call_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
+def call_bot(room: Room, person: Person, wanted: CallBot, known: Known) -> Events:
     table = room.table
-    seat = named_seat(table, body, "P-58")
+    seat = named_seat(table, wanted.seat, "P-58")
     if isinstance(seat, Rejected):
         return seat
     holder = _held(table, seat)
     if holder.plays_as:
         return Rejected("bot_plays", "P-58")
-    if table.settings.turn_seconds:
-        away = holder.timeouts >= TIMEOUTS_TO_CALL
-    else:
-        away = seat in known.absent
+    away = holder.timeouts >= TIMEOUTS_TO_CALL
+    if table.settings.turn_seconds <= MOST_SITTING_SECONDS:
+        away = away or seat in known.absent
     if not away:
         return Rejected("not_absent", "P-58", {"seat": seat})
-    return and_end(table, (BotStoodIn(seat, STAND_IN),), room.secret)
+    return and_end(table, (BotStoodIn(seat, room.rules.stand_in),), room.secret)
 
 
-def _resign(room: Room, person: Person, body: Body, known: Known) -> Events:
+def resign(room: Room, person: Person, wanted: Resign, known: Known) -> Events:
     table = room.table
     seat = seat_of(table, person)
     if _held(table, seat).resigned:
         return Rejected("resigned", "P-58")
-    return and_end(table, (SeatResigned(seat, STAND_IN),), room.secret)
+    resigned = SeatResigned(seat, room.rules.stand_in)
+    left = fold_table(table, resigned)
+    if known.plays_on or not _is_decided(left):
+        return and_end(table, (resigned,), room.secret)
+    result = rank(room.rules.scores_now(room.game, len(table.seats)))
+    over = GameOver(result.scores, places(result, left))
+    return (resigned, RoomClosed(RESIGNED), over, SecretRevealed(room.secret))
 
 
-def _want_end(room: Room, person: Person, body: Body, known: Known) -> Events:
+def want_end(room: Room, person: Person, wanted: WantEnd, known: Known) -> Events:
     table = room.table
-    wanted = body.get("wanted", True)
-    if not isinstance(wanted, bool):
-        return Rejected("bad_command", "P-58", {"detail": "wanted is true or false"})
     seat = seat_of(table, person)
     if _held(table, seat).stand_in:
         return Rejected("bot_plays", "P-58")
-    return and_end(table, (EndWanted(seat, wanted),), room.secret)
+    return and_end(table, (EndWanted(seat, wanted.wanted is not False),), room.secret)
 
 
-def _rematch(room: Room, person: Person, body: Body, known: Known) -> Events:
+def rematch(room: Room, person: Person, wanted: Rematch, known: Known) -> Events:
     table = room.table
     if table.rematch != known.spent:
         return Rejected("rematch_made", "P-59", {"room": table.rematch})
@@ -105,22 +104,18 @@ def _rematch(room: Room, person: Person, body: Body, known: Known) -> Events:
     return (RematchMade(known.rematch),)
 
 
-DURING: Final[Mapping[str, Handler]] = {
-    "leave": _leave,
-    "take_back": _take_back,
-    "call_bot": _call_bot,
-    "resign": _resign,
-    "want_end": _want_end,
-    "rematch": _rematch,
-}
-
-
 def _held(table: Table, seat: int) -> Holder:
     """During a game every seat is held."""
     holder = table.seats[seat]
     if holder is None:
-        raise ValueError(f"nobody has seat {seat}")
+        raise ValueError(f"no holder in seat {seat}")
     return holder
+
+
+def _is_decided(table: Table) -> bool:
+    """Whether resignations have decided the game: one player is left, or only bots are."""
+    left = [holder for holder in table.seats if holder is not None and not holder.resigned]
+    return len(left) < 2 or all(holder.is_bot for holder in left)
 
 
 def and_end(table: Table, events: tuple[RoomEvent, ...], secret: bytes) -> tuple[RoomEvent, ...]:
@@ -133,12 +128,12 @@ def and_end(table: Table, events: tuple[RoomEvent, ...], secret: bytes) -> tuple
         if holder is not None and not holder.plays_as and seat not in gone
     ]
     if voices and all(voices):
-        return (*events, RoomClosed("agreed"), SecretRevealed(secret))
+        return (*events, RoomClosed(AGREED), SecretRevealed(secret))
     return events
 
 
 def places(result: Result, table: Table) -> tuple[int, ...]:
-    """Whoever resigned comes after all others, whatever the bot in their seat has achieved."""
+    """The places by rank. Players who resigned come last, whatever the bot achieves."""
     gone = [holder is not None and holder.resigned for holder in table.seats]
     if not any(gone):
         return result.places

@@ -1,18 +1,29 @@
 """Everything that can happen to a room around its game.
 
-These are stored for ever and written as arrays: a name, then the fields in this order. A field is
-never moved or removed; a new one comes last and has a default; an event that changes otherwise is
-stored under a new name, and `UPCASTERS` says what the old one is today. Whatever a newer server
-wrote is refused rather than read in part: that room is for others to serve.
+They are stored permanently, as arrays: a name, then all fields in this order. An event
+whose fields change is stored under a new name, and `UPCASTERS` says what the old one is today.
+An event of a newer server is refused, not read in part: newer servers serve that room.
 """
 
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
 from towerhall_protocol.commands import base64url
 from towerhall_server.game import event_name
 from towerhall_server.upcasting import Upcasters
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+def derived(kind: type[S], source: msgspec.Struct, **changed: Any) -> S:
+    """A struct of that kind: the fields that it shares with `source`, and the changed ones.
+
+    `Plan`, `RoomCreated` and `Table` share what a room is created with. A new field of this sort is
+    declared in the three structs, and is copied here.
+    """
+    shared = set(kind.__struct_fields__).intersection(source.__struct_fields__) - changed.keys()
+    return kind(**{name: getattr(source, name) for name in shared}, **changed)
 
 
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -21,6 +32,8 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     turn_seconds: int = 0
     """0: no clock."""
     bot_delay_ms: int = 600
+    beat_ms: int = 0
+    """Milliseconds more for a bot that moves after a result, so that people see it."""
 
 
 class _Event(
@@ -41,15 +54,17 @@ class RoomCreated(_Event, frozen=True):
     host: str
     key_hash: bytes = b""
     reserved: tuple[str, ...] = ()
-    """For each seat the only identity that may sit there; nothing: anybody, at every seat."""
+    """For each seat the only identity that may sit there; empty: no seat is reserved."""
     bots: tuple[str, ...] = ()
-    """For each seat the level of the bot that sits there from the beginning, if one does."""
+    """For each seat the level of its bot from the beginning, or an empty text."""
     quick: bool = False
     """Whether it starts by itself as soon as all seats are taken and ready."""
     previous: str = ""
     """The code of the room whose people play again here."""
     operator: str = ""
-    """Whose lobby the room belongs to; nothing: to nobody's."""
+    """The operator to whose lobby the room belongs; empty: none."""
+    aliased: bool = False
+    """Whether this log names people by aliases, which others may see, and not by their ids."""
 
 
 class PersonSat(_Event, frozen=True):
@@ -57,6 +72,13 @@ class PersonSat(_Event, frozen=True):
     identity: str
     name: str
     nonce_hash: bytes = b""
+
+
+class PersonRenamed(_Event, frozen=True):
+    """The person in that seat has another name from now on."""
+
+    seat: int
+    name: str
 
 
 class BotSat(_Event, frozen=True):
@@ -69,9 +91,22 @@ class SeatLeft(_Event, frozen=True):
 
 
 class SeatKicked(_Event, frozen=True):
-    """The host has sent the person in that seat away: they do not sit down here again."""
+    """The host has sent the person in that seat away: they may not be here until let in again."""
 
     seat: int
+
+
+class PersonAdmitted(_Event, frozen=True):
+    """A person who was sent away may come in again."""
+
+    id: str
+
+
+class PersonMuted(_Event, frozen=True):
+    """The chat of that person is blocked, or free again."""
+
+    id: str
+    muted: bool
 
 
 class HostPassed(_Event, frozen=True):
@@ -81,7 +116,7 @@ class HostPassed(_Event, frozen=True):
 
 
 class OptionsChanged(_Event, frozen=True):
-    """The host wants another game: everybody has to agree anew."""
+    """The host has changed the game: all players have to get ready again."""
 
     options: dict[str, Any]
     settings: Settings
@@ -106,7 +141,7 @@ class NonceOpened(_Event, frozen=True):
 
 
 class DealCancelled(_Event, frozen=True):
-    """Somebody did not open in time: these seats are free again."""
+    """These seats did not open their nonces in time, and are free again."""
 
     deal: int
     seats: tuple[int, ...]
@@ -175,9 +210,12 @@ class RematchMade(_Event, frozen=True):
 RoomEvent: TypeAlias = (
     RoomCreated
     | PersonSat
+    | PersonRenamed
     | BotSat
     | SeatLeft
     | SeatKicked
+    | PersonAdmitted
+    | PersonMuted
     | HostPassed
     | OptionsChanged
     | SeatReady
@@ -200,9 +238,12 @@ RoomEvent: TypeAlias = (
 PUBLIC_FIELDS: dict[type[RoomEvent], tuple[str, ...]] = {
     RoomCreated: ("game", "version", "seats", "uid", "commitment"),
     PersonSat: ("seat", "name", "nonce_hash"),
+    PersonRenamed: ("seat", "name"),
     BotSat: ("seat", "level"),
     SeatLeft: ("seat",),
     SeatKicked: ("seat",),
+    PersonAdmitted: ("id",),
+    PersonMuted: ("id", "muted"),
     HostPassed: ("seat",),
     OptionsChanged: ("options", "settings"),
     SeatReady: ("seat", "ready", "nonce_hash"),
@@ -221,17 +262,17 @@ PUBLIC_FIELDS: dict[type[RoomEvent], tuple[str, ...]] = {
     SecretRevealed: ("secret",),
     RematchMade: ("code",),
 }
-"""The allow-list: a field that is not named here reaches nobody."""
+"""The allow-list: a field that is not named here is never sent."""
 
 _NAMES = {kind: event_name(kind.__name__) for kind in PUBLIC_FIELDS}
 
 UPCASTERS: Final[Upcasters] = {}
-"""What events are today that were once stored in another form: there is none yet. An event keeps
-the name under which it is told to clients, whatever it is stored as."""
+"""Conversions of events that were stored in an older form: there are none yet. The name that
+clients get stays the same."""
 
 
 def facts(event: RoomEvent) -> tuple[object, ...]:
-    """What everybody may know of the event, as plain data."""
+    """The public fields of an event, as plain data."""
     kind = type(event)
     return (_NAMES[kind], *(_plain(getattr(event, name)) for name in PUBLIC_FIELDS[kind]))
 

@@ -1,4 +1,4 @@
-"""What a person is told about a command: what is known to follow from it, or why it is refused."""
+"""What a person is told about a command: its known effect, or the reason of its refusal."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,11 +9,11 @@ from towerhall_server.room.state import Room
 
 
 def effect_of(room: Room, seat: Seat, body: Mapping[str, Any]) -> Mapping[str, object]:
-    """What is known beforehand about a command: what its offer says, and never more.
+    """The effect of a command as its offer states it.
 
-    The events that it would lead to are not for telling: they may turn over hidden cards.
+    Its events stay hidden: they may turn over hidden cards.
     """
-    for offer in room.rules.offers(room.game, seat) if room.playing else ():
+    for offer in room.rules.offers(room.game, seat) if room.playing and seat >= 0 else ():
         if offer.command == body.get("command"):
             for command, effect in offer.with_effects():
                 if command == body:

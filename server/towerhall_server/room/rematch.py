@@ -1,17 +1,17 @@
-"""What a rematch is: the same people in a new room. Whether there may be one is for others."""
+"""The plan of a rematch: the same people in a new room. `during.rematch` decides on it."""
 
 from collections.abc import Mapping
 
 import msgspec
 
 from towerhall_server.game import AnyGame, Rejected, read_options
-from towerhall_server.room.core import Plan
 from towerhall_server.room.state import Room
+from towerhall_server.room.steps import Plan
 
 
 def rematch_plan(room: Room, host: str, games: Mapping[str, AnyGame]) -> Plan:
-    """The same people once more, each one seat further on, by the newest rules that know the same
-    options and as many seats."""
+    """A room for the same people, each one seat further on, by the newest rules that know the same
+    options and number of seats. `host` is an alias of this room; the plan names people by id."""
     table = room.table
     holders = (table.seats[-1], *table.seats[:-1])
     rules, options = _newest(room, games)
@@ -20,9 +20,9 @@ def rematch_plan(room: Room, host: str, games: Mapping[str, AnyGame]) -> Plan:
         options=options,
         seats=len(table.seats),
         settings=table.settings,
-        host=host,
+        host=room.identity_of(host),
         key_hash=table.key_hash,
-        reserved=tuple(holder.identity if holder else "" for holder in holders),
+        reserved=tuple(room.identity_of(holder.identity) if holder else "" for holder in holders),
         bots=tuple(holder.level if holder else "" for holder in holders),
         previous=table.code,
         operator=table.operator,

@@ -1,29 +1,42 @@
-"""Commands to the room before the game: who sits, who is ready, when it starts (P-51 to P-57).
+"""Handlers of room commands before the game: sit, get ready, start (P-51 to P-57).
 
-Each is a pure function from the room and the person who asks to events or a refusal. Whether the
-person may ask at all, and now, has been decided before, in `gate`.
+Each is a pure function from the room, the person and the parameters to events or a refusal. `gate`
+has decided before whether the person has the right to the command. `commands` lists all handlers.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
 from towerhall_protocol.commands import from_base64url
-from towerhall_protocol.fairness import NONCE_BYTES, nonce_hash
-from towerhall_server.game import DETAIL_LENGTH, LEVELS, Rejected, read_options
+from towerhall_protocol.fairness import nonce_hash
+from towerhall_protocol.plain_faults import said
+from towerhall_server.game import DETAIL_LENGTH, AnyGame, Rejected, read_options
 from towerhall_server.room.events import (
     BotSat,
     HostPassed,
     NonceOpened,
     OptionsChanged,
+    PersonRenamed,
     PersonSat,
     RoomEvent,
     Sealed,
-    SeatKicked,
     SeatLeft,
     SeatReady,
     Settings,
+)
+from towerhall_server.room.parameters import (
+    AddBot,
+    Open,
+    P,
+    Ready,
+    RemoveBot,
+    Rename,
+    SetOptions,
+    Sit,
+    Stand,
+    Start,
 )
 from towerhall_server.room.state import Room
 from towerhall_server.room.table import Holder, Table
@@ -31,52 +44,55 @@ from towerhall_server.room.table import Holder, Table
 HASH_BYTES: Final = 32
 SETTINGS: Final = tuple(field.name for field in msgspec.structs.fields(Settings))
 TURN_SECONDS: Final = (range(1), range(5, 601), range(3600, 14 * 24 * 3600 + 1))
-"""No clock, a clock for one sitting, or one for days."""
+"""Allowed seconds per turn: no clock, a clock for one sitting, or one for days."""
 BOT_DELAY_MS: Final = range(10_001)
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody with a valid token, for as long as it lasts. Names may be shared; ids are not."""
+    """A person with a valid token. Two persons may share a name, but not an id."""
 
     id: str
-    """8 random bytes as base64url: 11 characters."""
+    """8 bytes as base64url: 11 characters. Outside of rooms it is random, inside it is an alias."""
     name: str
-    """Cleaned, so that it may be shown."""
+    """Cleaned for display."""
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What a room decides by and no log tells. Whoever checks a log later believes it."""
+    """Facts for commands that no log holds. A verifier of the log has to believe them."""
 
     absent: Collection[int] = ()
-    """Seats of people who have been away for long."""
+    """Seats of people who are absent."""
     rematch: str = ""
-    """The code of a room that was made for the same people."""
+    """The code of a room that was created for the same people."""
     spent: str = ""
-    """The code of one that was made before and in which nobody can play any more."""
+    """The code of an earlier rematch that cannot be played any more."""
+    plays_on: bool = False
+    """Whether the game goes on after a resignation that would end it. Older logs do."""
     wait_ms: int = 0
-    """How long the person who asks has to wait until they may make a room."""
+    """Milliseconds until the sender may create a room."""
+
+
+def guest_of(room: Room, person: Person) -> Person:
+    """A person as this room knows them: players and viewers enter a room through here."""
+    return Person(room.alias_of(person.id), person.name)
 
 
 NOTHING_KNOWN: Final = Known()
-Body: TypeAlias = Mapping[str, Any]
 Events: TypeAlias = tuple[RoomEvent, ...] | Rejected
-Handler: TypeAlias = Callable[[Room, Person, Body, Known], Events]
+Handler: TypeAlias = Callable[[Room, Person, P, Known], Events]
 
 
-def _sit(room: Room, person: Person, body: Body, known: Known) -> Events:
+def sit(room: Room, person: Person, wanted: Sit, known: Known) -> Events:
     table = room.table
     if person.id in table.kicked:
         return Rejected("kicked", "P-57")
-    seat = _seat_for(table, person, body)
+    seat = _seat_for(table, person, wanted.seat)
     if isinstance(seat, Rejected):
         return seat
-    shown = _bytes(body, "nonce", HASH_BYTES, "P-51")
-    if isinstance(shown, Rejected):
-        return shown
-    return (PersonSat(seat, person.id, person.name, shown),)
+    return (PersonSat(seat, person.id, person.name, _bytes(wanted.nonce)),)
 
 
-def _stand(room: Room, person: Person, body: Body, known: Known) -> Events:
+def stand(room: Room, person: Person, wanted: Stand, known: Known) -> Events:
     table = room.table
     seat = seat_of(table, person)
     if person.id == table.host:
@@ -86,44 +102,35 @@ def _stand(room: Room, person: Person, body: Body, known: Known) -> Events:
     return (SeatLeft(seat),)
 
 
-def _ready(room: Room, person: Person, body: Body, known: Known) -> Events:
-    table = room.table
-    ready = body.get("ready", True)
-    if not isinstance(ready, bool):
-        return Rejected("bad_command", "P-52", {"detail": "ready is true or false"})
-    shown = _bytes(body, "nonce", HASH_BYTES, "P-52")
-    if isinstance(shown, Rejected):
-        return shown
-    return (SeatReady(seat_of(table, person), ready, shown),)
+def rename(room: Room, person: Person, wanted: Rename, known: Known) -> Events:
+    """The seat takes the name of the sender's token: no command can name another one."""
+    seat = seat_of(room.table, person)
+    holder = room.table.seats[seat]
+    if holder is not None and holder.name == person.name:
+        return Rejected("same_name", "P-51")
+    return (PersonRenamed(seat, person.name),)
 
 
-def _kick(room: Room, person: Person, body: Body, known: Known) -> Events:
-    table = room.table
-    seat = named_seat(table, body, "P-57")
-    if isinstance(seat, Rejected):
-        return seat
-    holder = table.seats[seat]
-    if holder is None or holder.is_bot:
-        return Rejected("seat_empty", "P-57")
-    if holder.identity == person.id:
-        return Rejected("own_seat", "P-57")
-    return (SeatKicked(seat),)
+def ready(room: Room, person: Person, wanted: Ready, known: Known) -> Events:
+    is_ready = wanted.ready is not False
+    return (SeatReady(seat_of(room.table, person), is_ready, _bytes(wanted.nonce)),)
 
 
-def _set_options(room: Room, person: Person, body: Body, known: Known) -> Events:
+def set_options(room: Room, person: Person, wanted: SetOptions, known: Known) -> Events:
     table, rules = room.table, room.rules
-    wanted = body.get("options")
-    options = table.options if wanted is None else read_options(rules, wanted)
+    given = wanted.options
+    options = table.options if given is None else read_options(rules, given)
     if isinstance(options, Rejected):
         return Rejected(options.code, "P-57", options.params)
-    chosen = {name: body[name] for name in SETTINGS if name in body}
+    values = {name: getattr(wanted, name) for name in SETTINGS}
+    chosen = {name: value for name, value in values.items() if value is not None}
     settings = read_settings(msgspec.to_builtins(table.settings) | chosen)
     if isinstance(settings, Rejected):
         return settings
     return (OptionsChanged(msgspec.to_builtins(options), settings),)
 
 
-def _start(room: Room, person: Person, body: Body, known: Known) -> Events:
+def start(room: Room, person: Person, wanted: Start, known: Known) -> Events:
     table = room.table
     if table.free_seats():
         return Rejected("seats_free", "P-53", {"seats": len(table.seats)})
@@ -133,7 +140,7 @@ def _start(room: Room, person: Person, body: Body, known: Known) -> Events:
 
 
 def starts_by_itself(table: Table) -> tuple[RoomEvent, ...]:
-    """What follows when a quick room is full and everybody is ready (P-53)."""
+    """The events that start a quick room once it is full and all players are ready (P-53)."""
     waits = not table.quick or table.status != "waiting" or table.free_seats()
     if waits or not all(holder.ready for holder in _holders(table)):
         return ()
@@ -148,7 +155,7 @@ def _holders(table: Table) -> list[Holder]:
     return [holder for holder in table.seats if holder is not None]
 
 
-def _open(room: Room, person: Person, body: Body, known: Known) -> Events:
+def open_nonce(room: Room, person: Person, wanted: Open, known: Known) -> Events:
     table = room.table
     seat = seat_of(table, person)
     holder = table.seats[seat]
@@ -156,26 +163,24 @@ def _open(room: Room, person: Person, body: Body, known: Known) -> Events:
         return Rejected("not_sealed", "P-54")
     if holder.nonce:
         return Rejected("already_open", "P-54")
-    nonce = _bytes(body, "nonce", NONCE_BYTES, "P-54")
-    if isinstance(nonce, Rejected):
-        return nonce
+    nonce = _bytes(wanted.nonce)
     if nonce_hash(table.uid, nonce) != holder.nonce_hash:
         return Rejected("wrong_nonce", "P-54")
     return (NonceOpened(seat, nonce),)
 
 
-def _add_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
+def add_bot(room: Room, person: Person, wanted: AddBot, known: Known) -> Events:
     table = room.table
-    level = body.get("level", LEVELS[0])
-    if level not in LEVELS:
-        return Rejected("bad_command", "P-55", {"detail": f"level is one of {', '.join(LEVELS)}"})
-    seat = _free_seat(table, body, "P-55")
+    level = named_level(room.rules, wanted.level, room.rules.levels[0], "P-55")
+    if isinstance(level, Rejected):
+        return level
+    seat = _free_seat(table, wanted.seat, "P-55")
     return seat if isinstance(seat, Rejected) else (BotSat(seat, level),)
 
 
-def _remove_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
+def remove_bot(room: Room, person: Person, wanted: RemoveBot, known: Known) -> Events:
     table = room.table
-    seat = named_seat(table, body, "P-55")
+    seat = named_seat(table, wanted.seat, "P-55")
     if isinstance(seat, Rejected):
         return seat
     holder = table.seats[seat]
@@ -184,85 +189,67 @@ def _remove_bot(room: Room, person: Person, body: Body, known: Known) -> Events:
     return (SeatLeft(seat),)
 
 
-BEFORE: Final[Mapping[str, Handler]] = {
-    "sit": _sit,
-    "stand": _stand,
-    "ready": _ready,
-    "start": _start,
-    "open": _open,
-    "add_bot": _add_bot,
-    "remove_bot": _remove_bot,
-    "kick": _kick,
-    "set_options": _set_options,
-}
-
-
 def read_settings(wanted: Mapping[str, object]) -> Settings | Rejected:
-    """What a stranger wants of a room besides the options of its game (P-57)."""
+    """The settings of a room from untrusted input (P-57)."""
     try:
         settings = msgspec.convert(wanted, Settings)
     except (msgspec.ValidationError, UnicodeError) as error:
-        return Rejected("bad_options", "P-57", {"detail": str(error)[:DETAIL_LENGTH]})
+        return Rejected("bad_options", "P-57", {"detail": said(error)[:DETAIL_LENGTH]})
     if not any(settings.turn_seconds in span for span in TURN_SECONDS):
         detail = "turn_seconds is 0, 5 to 600, or 3600 to 1209600"
         return Rejected("bad_options", "P-57", {"detail": detail})
-    if settings.bot_delay_ms not in BOT_DELAY_MS:
-        return Rejected("bad_options", "P-57", {"detail": "bot_delay_ms is 0 to 10000"})
+    for name in ("bot_delay_ms", "beat_ms"):
+        if getattr(settings, name) not in BOT_DELAY_MS:
+            return Rejected("bad_options", "P-57", {"detail": f"{name} is 0 to 10000"})
     return settings
 
 
 def seat_of(table: Table, person: Person) -> int:
-    """The seat that the gate has seen this person in."""
+    """The seat of a person who passed the gate as seated."""
     seat = table.seat_of(person.id)
     if seat is None:
-        raise ValueError("the gate lets nobody through without a seat")
+        raise ValueError("the gate refuses people without a seat")
     return seat
 
 
-def named_seat(table: Table, body: Body, rule: str) -> int | Rejected:
-    """The seat that a command names."""
-    seat = body["seat"]
-    if type(seat) is not int:
-        return Rejected("bad_command", rule, {"detail": "seat is a whole number"})
+def named_seat(table: Table, seat: int, rule: str) -> int | Rejected:
+    """The seat that a command names, if the table has it."""
     if not 0 <= seat < len(table.seats):
         return Rejected("no_such_seat", rule, {"last": len(table.seats) - 1})
     return seat
 
 
-def _seat_for(table: Table, person: Person, body: Body) -> int | Rejected:
-    """The seat that a person sits down at; a reserved one is for whom it is reserved."""
+def named_level(rules: AnyGame, named: object, default: str, rule: str) -> str | Rejected:
+    """The level of a bot that a command names, if the game has it."""
+    level = default if named is None else named
+    if level in rules.levels:
+        return str(level)
+    return Rejected("bad_command", rule, {"detail": f"level is one of {', '.join(rules.levels)}"})
+
+
+def _seat_for(table: Table, person: Person, named: int | None) -> int | Rejected:
+    """The seat that a person gets: the own reserved one, the named one, or a free one."""
     own = table.reserved.index(person.id) if person.id in table.reserved else None
-    if own is not None and table.seats[own] is None and body.get("seat") in (None, own):
+    if own is not None and table.seats[own] is None and named in (None, own):
         return own
-    seat = _free_seat(table, body, "P-51")
+    seat = _free_seat(table, named, "P-51")
     if isinstance(seat, Rejected) or not table.is_reserved(seat):
         return seat
     return Rejected("seat_reserved", "P-51")
 
 
-def _free_seat(table: Table, body: Body, rule: str) -> int | Rejected:
-    """The seat that is asked for, or the first that is free; if possible one for anybody."""
+def _free_seat(table: Table, named: int | None, rule: str) -> int | Rejected:
+    """The named seat, or the first free one; a reserved one only if there is no other."""
     free = table.free_seats()
-    if "seat" not in body:
+    if named is None:
         if not free:
             return Rejected("room_full", rule)
         return next((each for each in free if not table.is_reserved(each)), free[0])
-    seat = named_seat(table, body, rule)
+    seat = named_seat(table, named, rule)
     if isinstance(seat, Rejected) or seat in free:
         return seat
     return Rejected("seat_taken", rule, {"seat": seat})
 
 
-def _bytes(body: Body, name: str, size: int, rule: str) -> bytes | Rejected:
-    """Bytes from base64url text; none if the field is absent."""
-    if name not in body:
-        return b""
-    text = body[name]
-    wrong = Rejected("bad_command", rule, {"detail": f"{name} is {size} bytes as base64url"})
-    if not isinstance(text, str):
-        return wrong
-    try:
-        data = from_base64url(text)
-    except ValueError:
-        return wrong
-    return data if len(data) == size else wrong
+def _bytes(text: str | None) -> bytes:
+    return b"" if text is None else from_base64url(text)

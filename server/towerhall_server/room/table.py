@@ -1,8 +1,9 @@
-"""The room around its game: seats, who holds them, and how each event of the room changes them.
+"""The room around its game: seats, their holders, and how each event changes them.
 
-Nothing here decides whether something may happen, and no game is known.
+No command is judged here, and no game is known.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -16,6 +17,9 @@ from towerhall_server.room.events import (
     GameOver,
     HostPassed,
     NonceOpened,
+    PersonAdmitted,
+    PersonMuted,
+    PersonRenamed,
     PersonSat,
     RematchMade,
     RoomClosed,
@@ -36,7 +40,7 @@ Status = Literal["waiting", "sealed", "playing", "over"]
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """Who has a seat: a person by identity, or a bot by level."""
+    """The holder of a seat: a person by identity, or a bot by level."""
 
     name: str
     identity: str = ""
@@ -57,7 +61,7 @@ class Holder(msgspec.Struct, frozen=True):
 
     @property
     def plays_as(self) -> str:
-        """The level of the bot that moves for this seat; nothing if a person does."""
+        """The level of the bot that moves for this seat; empty if a person does."""
         return self.level or self.stand_in
 
     @property
@@ -66,7 +70,7 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True, dict=True):
-    """The room around its game: all that does not change with every move."""
+    """The room around its game, which most moves do not change."""
 
     uid: bytes
     code: str
@@ -87,11 +91,16 @@ class Table(msgspec.Struct, frozen=True, dict=True):
     revealed: bytes = b""
     """The secret, from the end on."""
     reserved: tuple[str, ...] = ()
-    kicked: tuple[str, ...] = ()
+    kicked: Mapping[str, str] = {}
+    """Names of kicked people, by identity."""
+    muted: tuple[str, ...] = ()
+    """Muted people: their chat is blocked."""
     quick: bool = False
     previous: str = ""
     operator: str = ""
     rematch: str = ""
+    aliased: bool = False
+    """Whether people are named by aliases, which all viewers of the room may see."""
 
     @property
     def taken(self) -> int:
@@ -101,7 +110,7 @@ class Table(msgspec.Struct, frozen=True, dict=True):
         return _seats_by_identity(self).get(identity)
 
     def is_reserved(self, seat: int) -> bool:
-        """Whether the seat is one person's, who has it or may still come for it."""
+        """Whether the seat is reserved for a person who has it or may still take it."""
         owner = self.reserved[seat] if self.reserved else ""
         if not owner or owner in self.kicked:
             return False
@@ -131,8 +140,15 @@ def fold_table(table: Table, event: RoomEvent) -> Table:
         case SeatLeft(seat):
             return _with_seat(table, seat, None)
         case SeatKicked(seat):
-            kicked = (*table.kicked, _held(table, seat).identity)
+            gone = _held(table, seat)
+            kicked = {**table.kicked, gone.identity: gone.name}
             return replace(_with_seat(table, seat, None), kicked=kicked)
+        case PersonAdmitted(identity):
+            kicked = {each: name for each, name in table.kicked.items() if each != identity}
+            return replace(table, kicked=kicked)
+        case PersonMuted(identity, is_muted):
+            others = tuple(each for each in table.muted if each != identity)
+            return replace(table, muted=(*others, identity) if is_muted else others)
         case HostPassed(seat):
             return replace(table, host=_held(table, seat).identity)
         case SeatReady(seat, ready, nonce_hash):
@@ -161,6 +177,8 @@ def fold_table(table: Table, event: RoomEvent) -> Table:
             return _changed(table, seat, stand_in=level, resigned=True, wants_end=False)
         case EndWanted(seat, wanted):
             return _changed(table, seat, wants_end=wanted)
+        case PersonRenamed(seat, name):
+            return _changed(table, seat, name=name)
         case GameOver(scores, places):
             return replace(table, status="over", result=Result(scores, places))
         case RoomClosed(reason):
@@ -173,7 +191,7 @@ def fold_table(table: Table, event: RoomEvent) -> Table:
 
 
 def bot(level: str) -> Holder | None:
-    """Who holds the seat of a bot; nobody if there is no level."""
+    """A bot as the holder of a seat; `None` if there is no level."""
     return Holder(name=f"bot {level}", level=level, ready=True) if level else None
 
 
@@ -189,7 +207,7 @@ def _fresh(holder: Holder) -> Holder:
 def _held(table: Table, seat: int) -> Holder:
     holder = table.seats[seat]
     if holder is None:
-        raise ValueError(f"nobody has seat {seat}")
+        raise ValueError(f"no holder in seat {seat}")
     return holder
 
 

@@ -1,7 +1,7 @@
-"""What a viewer sees of a room: one plain document, and how it changed with a commit.
+"""The view of a room: one plain document per class of viewers, and its patch per commit.
 
-Redact first, diff second: a frame's patch is made from two views of the same viewer, so nothing
-hidden can ride along. What happened is told by the public fields of events only.
+Redact first, diff second: a frame's patch is made from two views of one class, so no hidden value
+can get into it. Events are told by their public fields only.
 """
 
 from typing import Any, Final
@@ -12,39 +12,39 @@ from towerhall_protocol.commands import base64url
 from towerhall_protocol.document import Document
 from towerhall_protocol.merge_patch import diff
 from towerhall_protocol.messages import ServerFrame
-from towerhall_server.game import AnyGame, Seat, Viewer, kept
+from towerhall_server.game import AnyGame, Perspective, Seat, kept
 from towerhall_server.room.commits import Commit
 from towerhall_server.room.events import facts
 from towerhall_server.room.state import Room
 from towerhall_server.room.table import Holder, Table
 
 VIEW_VERSION: Final = 2
-"""Of the shape of the room part. Whoever holds another one gets a snapshot."""
+"""Version of the room part of a view. A client with another version gets a snapshot."""
 NOTHING: Final[Document] = {}
 """The view before the first commit."""
 SHARED: Final = "all"
 WATCHING: Final = "watch"
 
 
-def view_class(rules: AnyGame, viewer: Viewer) -> str:
-    """Viewers of one class see the same, always."""
+def view_class(rules: AnyGame, viewer: Perspective) -> str:
+    """The class of a viewer. Viewers of one class have the same view."""
     if rules.shared_view:
         return SHARED
     return WATCHING if viewer is None else str(viewer)
 
 
-def viewer_of(name: str) -> Viewer:
-    """Somebody of that class."""
+def viewer_of(name: str) -> Perspective:
+    """A viewer of that class, as games know viewers."""
     return Seat(int(name)) if name.isdecimal() else None
 
 
 def base_of(room: Room, name: str) -> str:
-    """The part of a cursor that says what it is a cursor of."""
+    """The part of a cursor that names room, class and versions."""
     return f"{base64url(room.table.uid)}.{name}.{room.rules.version}.{VIEW_VERSION}"
 
 
 def view(room: Room, name: str) -> dict[str, object]:
-    """What viewers of that class see."""
+    """The view of that class."""
     document: dict[str, object] = {"room": _table(room.table)}
     if room.game is not None:
         document["game"] = room.rules.view(room.game, viewer_of(name))
@@ -57,11 +57,30 @@ def view(room: Room, name: str) -> dict[str, object]:
 def frame(
     rules: AnyGame, commit: Commit, seq: int, mark: str, old: Document, new: Document
 ) -> ServerFrame:
-    """One commit as a viewer gets it who saw the old view and sees the new one."""
+    """The frame of a commit for viewers who had the old view and get the new one."""
+    return framed(rules, commit, seq, mark, diff(old, new))
+
+
+def framed(rules: AnyGame, commit: Commit, seq: int, mark: str, patch: Document) -> ServerFrame:
+    """The frame of a commit with this patch."""
     told: tuple[tuple[Any, ...], ...] = tuple(map(rules.facts, commit.game))
     if commit.room or commit.end:
         told = (*map(facts, commit.room), *told, *map(facts, commit.end))
-    return ServerFrame(seq, mark, commit.cause.shown(), told, diff(old, new))
+    return ServerFrame(seq, mark, commit.cause.shown(), told, patch)
+
+
+def patch_by_game(before: Room | None, after: Room, commit: Commit) -> Document | None:
+    """The patch of a shared view as the game tells it; `None` if views have to be compared.
+
+    A game knows its own part of a view only, so nothing else may have changed.
+    """
+    rules = after.rules
+    if rules.patch is None or before is None or before.table is not after.table:
+        return None
+    if commit.room or commit.end or after.table.settings.turn_seconds or before.game is None:
+        return None
+    inner = rules.patch(before.game, after.game, commit.game)
+    return {"game": inner} if inner else {}
 
 
 @kept
@@ -97,6 +116,10 @@ def _table(table: Table) -> dict[str, object]:
     if table.reserved and table.status == "waiting":
         seats = range(len(table.seats))
         document["reserved"] = [seat for seat in seats if table.is_reserved(seat)]
+    if table.aliased and table.kicked:
+        document["kicked"] = dict(table.kicked)
+    if table.aliased and table.muted:
+        document["muted"] = dict.fromkeys(table.muted, True)
     if table.previous:
         document["previous"] = table.previous
     if table.rematch:
@@ -108,6 +131,8 @@ def _table(table: Table) -> dict[str, object]:
 
 def _holder(table: Table, holder: Holder) -> dict[str, object]:
     document: dict[str, object] = {"name": holder.name}
+    if table.aliased and holder.identity:
+        document["id"] = holder.identity
     if holder.level:
         document["bot"] = holder.level
     if table.status == "waiting" and holder.ready:
@@ -127,14 +152,14 @@ def _holder(table: Table, holder: Holder) -> dict[str, object]:
 
 @kept
 def summary(table: Table) -> bytes:
-    """What the list of rooms shows; nothing if it should not show this room."""
+    """The entry in the list of rooms; empty if the room is not listed."""
     if table.key_hash or table.status == "over":
         return b""
     return msgspec.json.encode(describe(table))
 
 
 def describe(table: Table) -> dict[str, object]:
-    """A room in a few words, for lists."""
+    """The public facts of a room, for lists."""
     return {
         "code": table.code,
         "game": table.game,
@@ -144,3 +169,10 @@ def describe(table: Table) -> dict[str, object]:
         "names": [holder.name for holder in table.seats if holder is not None],
         **msgspec.to_builtins(table.settings),
     }
+
+
+def host_name(table: Table) -> str:
+    """Return the name of the host; empty if the host has no seat."""
+    seat = table.seat_of(table.host)
+    holder = None if seat is None else table.seats[seat]
+    return holder.name if holder else ""

@@ -1,0 +1,184 @@
+"""The lobby's data in the store: rooms of people, open rooms, arrivals, links.
+
+All of it is soft state: it points to rooms and people, and the reader checks there. Every call may
+raise `StoreError`; its effect is then unknown.
+"""
+
+from hashlib import blake2b
+from importlib.resources import files
+from time import time
+from typing import Any, Final
+
+import msgspec
+
+from towerhall_server.eventlog.append import run_call
+from towerhall_server.eventlog.log import EventLog
+from towerhall_server.store.batch import Call
+from towerhall_server.store.resp import Argument, packed, script
+
+DAY_MS: Final = 24 * 3_600_000
+MINE_MS: Final = 60 * DAY_MS
+MOST_MINE: Final = 100
+MOST_PAST: Final = 40
+"""Finished games of a person that are remembered beyond their rooms."""
+OPEN_MS: Final = DAY_MS
+USED: Final = b""
+"""The value of a used link."""
+USED_MS: Final = 15 * 60_000
+"""Milliseconds for which nodes remember a used link: longer than a link is valid."""
+COMING: Final = "towerhall:quick:coming"
+_CLAIM: Final = script((files("towerhall_server.eventlog") / "lua" / "claim_match.lua").read_text())
+_COMING: Final = script((files("towerhall_server.eventlog") / "lua" / "arriving.lua").read_text())
+
+
+def now_ms() -> int:
+    return round(time() * 1000)
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """A person who was given a seat in a room."""
+
+    room: str
+    identity: str
+
+
+class LobbyStore:
+    """The keys of the lobby. Only keys of the same wish share a slot."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+
+    # Rooms of people
+
+    def remember(self, identity: str, room: str) -> None:
+        """Note that a person may have a place in a room. The note may be lost; it is repeated
+        whenever the person returns to that room."""
+        key = _mine(identity)
+        for command in (
+            packed("ZADD", key, now_ms(), room),
+            packed("ZREMRANGEBYRANK", key, 0, -1 - MOST_MINE),
+            packed("PEXPIRE", key, MINE_MS),
+        ):
+            noted = self._log.call(Call(command))
+            noted.add_done_callback(lambda noted: noted.cancelled() or noted.exception())
+
+    async def remembered(self, identity: str, most: int) -> dict[str, int]:
+        """Return the rooms in which a person had a place, latest first, with the time of the
+        note."""
+        found = await self._ask("ZREVRANGE", _mine(identity), 0, most - 1, "WITHSCORES")
+        return _scored(found)
+
+    async def forget(self, identity: str, *rooms: str) -> None:
+        if rooms:
+            await self._ask("ZREM", _mine(identity), *rooms)
+
+    # Finished games of people
+
+    def note_over(self, identity: str, about: bytes, ms: int) -> None:
+        """Note a game that a person has finished, for that long. The note may be lost."""
+        key = _past(identity)
+        for command in (
+            packed("ZADD", key, now_ms() + ms, about),
+            packed("ZREMRANGEBYRANK", key, 0, -1 - MOST_PAST),
+            packed("PEXPIRE", key, ms),
+        ):
+            noted = self._log.call(Call(command))
+            noted.add_done_callback(lambda noted: noted.cancelled() or noted.exception())
+
+    async def past(self, identity: str) -> list[bytes]:
+        """Return the notes of games that a person has finished, latest first."""
+        found: list[bytes] = await self._ask("ZREVRANGEBYSCORE", _past(identity), "+inf", now_ms())
+        return found
+
+    # Rooms that wait for players with the same wish
+
+    async def open_rooms(self, wish: str, most: int) -> dict[str, int]:
+        """Return the open rooms of a wish, oldest first, and since when they are open."""
+        found = await self._ask("ZRANGE", _open(wish), 0, most - 1, "WITHSCORES")
+        return _scored(found)
+
+    def offer(self, wish: str, room: str) -> None:
+        """List a room as open, if it is not listed already. The entry may be lost."""
+        for command in (
+            packed("ZADD", _open(wish), "NX", now_ms(), room),
+            packed("PEXPIRE", _open(wish), OPEN_MS),
+        ):
+            offered = self._log.call(Call(command))
+            offered.add_done_callback(lambda offered: offered.cancelled() or offered.exception())
+
+    async def drop(self, wish: str, room: str) -> None:
+        """Remove a room from the list of open rooms."""
+        await self._ask("ZREM", _open(wish), room)
+
+    async def claim(self, wish: str, claim: str, ms: int) -> bool:
+        """Claim the right to create the next room of a wish. Returns whether it was granted."""
+        return await self._ask("SET", _claim(wish), claim, "NX", "PX", ms) is not None
+
+    async def settle(self, wish: str, claim: str, room: str = "") -> bool:
+        """End a claim, with the new room if there is one. Returns whether the claim still held."""
+        keys = (_claim(wish), _open(wish))
+        return bool(await self._log.call(run_call(_CLAIM, keys, claim, room, now_ms(), OPEN_MS)))
+
+    # People who were given a seat and are not connected yet
+
+    async def expect(self, who: Expected, ms: int) -> None:
+        """Note that a person has this time to come."""
+        await self._come("expect", f"{who.room} {who.identity}", ms)
+
+    async def late(self, lease_ms: int, most: int) -> list[tuple[Expected, int]]:
+        """Lease expired notes to this node. Returns them, with the end of the lease."""
+        found = await self._come("late", lease_ms, most)
+        pairs = zip(found[::2], found[1::2], strict=True)
+        return [(Expected(*who.decode().split(" ", 1)), int(till)) for who, till in pairs]
+
+    async def settle_expected(self, who: Expected, till: int) -> None:
+        """Remove a note, unless its person was given a seat again since."""
+        await self._come("settle", f"{who.room} {who.identity}", till)
+
+    async def _come(self, *given: Argument) -> Any:
+        return await self._log.call(run_call(_COMING, (COMING,), *given))
+
+    # Single-use links
+
+    async def keep_link(self, code: str, data: bytes, ms: int) -> None:
+        await self._ask("SET", _link(code), data, "PX", ms)
+
+    async def take_link(self, code: str) -> bytes | None:
+        """Take the content of a link; only one caller gets it. All nodes remember that the link is
+        used, because an older copy of the store would have it unused."""
+        key = _link(code)
+        if self._log.memory.get(key) == USED:
+            return None
+        found: bytes | None = await self._ask("SET", key, USED, "XX", "KEEPTTL", "GET")
+        if not found:
+            return None
+        self._log.memory.note(key, USED, USED_MS)
+        return found
+
+    async def _ask(self, *command: Argument) -> Any:
+        return await self._log.call(Call(packed(*command)))
+
+
+def _mine(identity: str) -> str:
+    return f"towerhall:mine:{identity}"
+
+
+def _past(identity: str) -> str:
+    return f"towerhall:past:{identity}"
+
+
+def _open(wish: str) -> str:
+    return f"towerhall:{{quick:{wish}}}:open"
+
+
+def _claim(wish: str) -> str:
+    return f"towerhall:{{quick:{wish}}}:claim"
+
+
+def _link(code: str) -> str:
+    # Digests only: a reader of the store must not learn usable links.
+    return f"towerhall:link:{blake2b(code.encode(), digest_size=16).hexdigest()}"
+
+
+def _scored(found: list[bytes]) -> dict[str, int]:
+    return {room.decode(): int(score) for room, score in zip(found[::2], found[1::2], strict=True)}
