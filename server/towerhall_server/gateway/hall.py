@@ -1,15 +1,18 @@
-"""What all connections of a server share."""
+"""State that all connections of a server share."""
 
 import msgspec
 
 from towerhall_protocol.codec import Limits as CodecLimits
-from towerhall_server.gateway.http import RefusedError
-from towerhall_server.gateway.limits import Counts, Limits
-from towerhall_server.gateway.quotas import Quotas
-from towerhall_server.gateway.tokens import Tokens
-from towerhall_server.lobby.store import LobbyStore
-from towerhall_server.operators.bans import Bans
-from towerhall_server.room.directory import Directory
+from towerhall_server.access.admission import Access
+from towerhall_server.access.audit import Audit
+from towerhall_server.access.chat_rates import ChatRates
+from towerhall_server.access.quotas import Quotas
+from towerhall_server.access.rates import Buckets, Counts, Limits
+from towerhall_server.access.tokens import Tokens
+from towerhall_server.eventlog.lobby import LobbyStore
+from towerhall_server.gateway.responses import RefusedError
+from towerhall_server.live.directory import Directory
+from towerhall_server.live.records import Records
 from towerhall_server.telemetry.meters import Levels, Meters
 
 
@@ -24,20 +27,26 @@ class Hall(msgspec.Struct, frozen=True):
     sockets_of_address: Counts
     store: LobbyStore
     quotas: Quotas
-    bans: Bans = msgspec.field(default_factory=Bans)
+    chat_rates: ChatRates
+    gets: Buckets
+    """Open connections by address."""
+    records: Records
+    access: Access
+    audit: Audit
 
     @property
     def meters(self) -> Meters:
         return self.directory.node.meters
 
     async def take(self, **whose: str) -> None:
-        """One token of each of these rates, or the refusal that says when there will be one."""
+        """Take one token from each of these rates. Raises a refusal with the time to wait."""
         wait_ms = await self.quotas.take(**whose)
         if wait_ms:
             raise RefusedError("too_many", retry_ms=wait_ms)
 
     def levels(self, *, ready: bool) -> Levels:
-        """What there is now. It is counted when somebody asks, so that nobody else pays for it."""
+        """Count rooms and connections. They are counted per request, so that moves pay nothing for
+        it."""
         followers = [actor.follower for actor in self.directory]
         seated = sum(follower.audience.seated for follower in followers)
         viewers = sum(len(follower.audience) for follower in followers)

@@ -1,1 +1,12 @@
-"""The lobby: which rooms there are, and how people come together in them."""
+"""The lobby: which rooms exist, and how people meet in them.
+
+No raw store call may live here: `eventlog.lobby` makes them.
+"""
+
+__all__ = [
+    "board",
+    "games",
+    "my_rooms",
+    "people",
+    "quickplay",
+]

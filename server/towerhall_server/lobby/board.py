@@ -1,15 +1,13 @@
-"""The live list of rooms on one node, for as long as somebody looks at it.
+"""The live list of rooms on one node, while it has viewers.
 
-The store publishes each change of what the lobby shows of a room. A node reads the whole list once,
-when the first viewer comes, and follows the news from then on. News may be lost, so the list is
-read again whenever that may have happened, and every now and then besides.
+The store publishes each change of what the lobby shows of a room. A node reads the whole list when
+the first viewer comes, and follows the news from then on. News may be lost, so the list is read
+again whenever that may have happened, and at intervals.
 
-News that come while the list is being read stand for what is newer: the reading may have been
-before them, and if it was after them, then the newer news are on their way. Either way the list is
-right in the end, and nobody has to know which it was.
+News that arrive during a read win over the read. If the read was older, they are newer. If the read
+was newer, later news are on their way. The list is right in the end in both cases.
 
-Changes are gathered for a moment, and a patch is made once for each filter that somebody looks
-with, not once for each viewer.
+Changes are batched. A patch is made once for each filter in use, not once for each viewer.
 """
 
 import asyncio
@@ -23,10 +21,10 @@ import msgspec
 from towerhall_protocol.document import Document
 from towerhall_protocol.lobby import Filter, LobbyPatch, LobbyReset, LobbyServerMessage
 from towerhall_protocol.messages import ServerGo, ServerPaused
-from towerhall_server.eventlog.errors import StoreError
-from towerhall_server.eventlog.wakes import Listed, Missed, Wake
+from towerhall_server.eventlog.notifications import Listed, Missed, Wake
+from towerhall_server.frames import Prepared
 from towerhall_server.lobby.listing import MOST_ROOMS, Selection
-from towerhall_server.room.prepared import Prepared
+from towerhall_server.store.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -40,30 +38,30 @@ _decode = msgspec.json.Decoder(dict[str, object]).decode
 
 
 class Source(Protocol):
-    """Where the list is read."""
+    """Reads the list from the store."""
 
     async def summaries(self) -> dict[str, bytes]: ...
 
 
-class Viewer(Protocol):
-    """Somebody who looks at the list."""
+class ListViewer(Protocol):
+    """A viewer of the list."""
 
     def send(self, message: Prepared, *more: Prepared) -> None: ...
     def close(self, reason: str) -> None: ...
 
 
 class _Group:
-    """All who look with the same filter."""
+    """All viewers with the same filter."""
 
     def __init__(self, selection: Selection) -> None:
         self.selection = selection
-        self.viewers: dict[Viewer, None] = {}
+        self.viewers: dict[ListViewer, None] = {}
         self.reset: Prepared | None = None
-        """The whole list, made when the first one wants it."""
+        """The whole list, encoded for the first viewer that needs it."""
 
 
 class Board:
-    """The list, and everybody who looks at it here."""
+    """The list and its viewers on this node."""
 
     def __init__(
         self, source: Source, *, most: int = MOST_ROOMS, gather_seconds: float = GATHER_SECONDS
@@ -75,57 +73,57 @@ class Board:
         self._rooms: dict[str, Document] = {}
         self._known = False
         self._heard: dict[str, bytes] = {}
-        """What was heard while the list is being read."""
+        """News that arrived during the read under way."""
         self._changed: set[str] = set()
         self._groups: dict[Filter, _Group] = {}
-        self._group_of: dict[Viewer, _Group] = {}
+        self._group_of: dict[ListViewer, _Group] = {}
         self._doubt = asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
         self._flush: asyncio.TimerHandle | None = None
         self._flushed_at = float("-inf")
+        self._online = 0
         self.paused = False
 
     def __len__(self) -> int:
         return len(self._group_of)
 
-    def __iter__(self) -> Iterator[Viewer]:
+    def __iter__(self) -> Iterator[ListViewer]:
         return iter(tuple(self._group_of))
 
     # Viewers
 
     async def ready(self) -> None:
-        """Wait until the list is known. `StoreError` if the store does not answer."""
+        """Wait until the list is known. Raises `StoreError` if the store does not answer."""
         while not self._known:
             await self._read()
 
-    def add(self, viewer: Viewer, wanted: Filter) -> Document:
-        """Let somebody look, once the list is known: the list now, and all changes from now on."""
+    def add(self, viewer: ListViewer, wanted: Filter) -> Document:
+        """Add a viewer, once the list is known: send the list now, and all changes from now on."""
         group = self._groups.get(wanted)
         if group is None:
-            # What has changed and not been told yet is in this list already; being told once more
-            # changes nothing.
-            selection = Selection(wanted, self._rooms, self._most)
+            # Pending changes are in this list already. Sending them again changes nothing.
+            selection = Selection(wanted, self._rooms, self._most, self._online)
             group = self._groups[wanted] = _Group(selection)
         group.viewers[viewer] = None
         self._group_of[viewer] = group
         return group.selection.shown
 
-    def choose(self, viewer: Viewer, wanted: Filter) -> None:
-        """Somebody wants to see other rooms."""
+    def choose(self, viewer: ListViewer, wanted: Filter) -> None:
+        """Change a viewer's filter."""
         if viewer in self._group_of:
             self.remove(viewer)
             self.add(viewer, wanted)
             self.resync(viewer)
 
-    def resync(self, viewer: Viewer) -> None:
-        """Send somebody the whole list, in place of what they have."""
+    def resync(self, viewer: ListViewer) -> None:
+        """Send a viewer the whole list, which replaces theirs."""
         group = self._group_of.get(viewer)
         if group is not None:
             if group.reset is None:
                 group.reset = Prepared(LobbyReset(group.selection.shown))
             viewer.send(group.reset)
 
-    def remove(self, viewer: Viewer) -> None:
+    def remove(self, viewer: ListViewer) -> None:
         group = self._group_of.pop(viewer, None)
         if group is not None:
             del group.viewers[viewer]
@@ -133,13 +131,13 @@ class Board:
                 del self._groups[group.selection.wanted]
 
     def tell(self, message: LobbyServerMessage) -> None:
-        """The same to everybody."""
+        """Send the same message to all viewers."""
         prepared = Prepared(message)
         for viewer in self:
             viewer.send(prepared)
 
     async def drain(self, within_ms: int) -> None:
-        """Ask everybody to connect elsewhere, give them the time to, and send the rest away."""
+        """Ask all viewers to connect elsewhere, wait a while, then close the rest."""
         self.tell(ServerGo(within_ms))
         deadline = monotonic() + within_ms / 1000
         while self._group_of:
@@ -152,7 +150,7 @@ class Board:
             await asyncio.sleep(CLOSING_SECONDS / len(late))
 
     def close(self, reason: str) -> None:
-        """Send everybody away at once."""
+        """Close all viewers at once."""
         if self._flush is not None:
             self._flush.cancel()
         if self._reading is not None:
@@ -163,7 +161,7 @@ class Board:
     # The list
 
     async def tapped(self, wakes: AsyncIterator[Wake]) -> AsyncIterator[Wake]:
-        """News on their way to somebody else; what is of the lobby is heard here."""
+        """Pass news through, and take those of the lobby."""
         async for wake in wakes:
             self.hear(wake)
             yield wake
@@ -179,7 +177,7 @@ class Board:
                 self._doubt.set()
 
     async def run(self) -> None:
-        """Read the list again when it may be wrong, for ever; forget it when nobody looks."""
+        """Read the list again when it may be stale, forever. Drop it when there are no viewers."""
         while True:
             await self._wait()
             if not self._group_of and self._reading is None:
@@ -187,7 +185,7 @@ class Board:
                 continue
             try:
                 if self._reading is not None:
-                    # It began before the doubt.
+                    # The read began before the doubt.
                     await asyncio.wait((self._reading,))
                 await self._read()
             except StoreError as error:
@@ -215,7 +213,7 @@ class Board:
             self.tell(ServerPaused(paused))
 
     async def _read(self) -> None:
-        """Read the list, once however many ask."""
+        """Read the list. Concurrent callers share one read."""
         if self._reading is None:
             self._reading = asyncio.create_task(self._read_now())
             self._reading.add_done_callback(self._was_read)
@@ -224,7 +222,7 @@ class Board:
     def _was_read(self, reading: "asyncio.Task[None]") -> None:
         self._reading = None
         if not reading.cancelled():
-            reading.exception()  # whoever waited for it has been told
+            reading.exception()  # its waiters have been told
 
     async def _read_now(self) -> None:
         self._heard = {}
@@ -256,6 +254,15 @@ class Board:
             wait = max(self._flushed_at + self._gather_seconds - monotonic(), 0)
             self._flush = loop.call_later(wait, self._tell_changes)
 
+    def tell_online(self, people: int) -> None:
+        """Show how many people are connected to the service."""
+        if people != self._online:
+            self._online = people
+            for group in self._groups.values():
+                group.selection.online = people
+            if self._flush is None:
+                self._tell_changes()
+
     def _tell_changes(self) -> None:
         self._flush, self._flushed_at = None, monotonic()
         changed, self._changed = self._changed, set()
@@ -269,11 +276,11 @@ class Board:
 
 
 def _document(room: str, summary: bytes) -> Document:
-    """What is shown of a room; nothing if it is not shown."""
+    """Return what the list shows of a room; empty if the room is not listed."""
     if not summary:
         return {}
     try:
         return _decode(summary)
     except (msgspec.MsgspecError, UnicodeError):
-        logger.warning("what is told of room %s is no summary", room)
+        logger.warning("the lobby entry of room %s cannot be read", room)
         return {}

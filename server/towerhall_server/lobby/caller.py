@@ -1,7 +1,7 @@
-"""Somebody who asks a room for one thing and does not stay to look.
+"""A person who sends a room one command and does not join it.
 
-A room answers whoever sent a command; this is the smallest viewer that can be answered. It gets no
-frames, because it never joins the audience.
+A room answers the viewer of a command. This is the smallest viewer. It gets no frames, because it
+never joins the audience.
 """
 
 import asyncio
@@ -13,46 +13,39 @@ from typing import Any, Final
 
 from towerhall_protocol.commands import base64url
 from towerhall_protocol.errors import hint
+from towerhall_protocol.level import LEVEL
 from towerhall_protocol.messages import ClientCommand, ServerRejected
-from towerhall_server.eventlog.errors import StoreError
+from towerhall_server.frames import Prepared
 from towerhall_server.game import Seat
-from towerhall_server.room.actor import RoomActor
-from towerhall_server.room.inbox import Command
-from towerhall_server.room.prepared import Prepared
-from towerhall_server.room.seats import Person
-from towerhall_server.room.viewer import NO_WINDOW
+from towerhall_server.live.actor import RoomActor
+from towerhall_server.live.inbox import Command
+from towerhall_server.live.viewer import NO_WINDOW
+from towerhall_server.room.seats import Person, guest_of
+from towerhall_server.store.errors import StoreError
 
 ORIGIN_BYTES: Final = 8
 ANSWER_SECONDS: Final = 5.0
 LOOK_SECONDS: Final = 0.25
 
 
-class _Unanswered(set[int]):
-    """The room takes a number out when it has answered the command: that is the answer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.answered = asyncio.Event()
-
-    def discard(self, n: object) -> None:
-        super().discard(n)
-        self.answered.set()
-
-
 class Caller:
-    """One person with one command."""
+    """One person with one command, as a room's viewer."""
 
     alive = True
     lags = False
+    level = LEVEL
 
     def __init__(self, person: Person) -> None:
         self.person = person
-        # Whatever windows this person has open, none of them has asked: all may stay.
+        # None of this person's other connections has asked, so all may stay.
         self.origin = NO_WINDOW + base64url(os.urandom(ORIGIN_BYTES))
         self.seat: Seat | None = None
         self.claim = 0
-        self.unanswered: set[int] = set()
+        self.is_answered = asyncio.Event()
         self.refusal: ServerRejected | None = None
+
+    def answered(self, n: int) -> None:
+        self.is_answered.set()
 
     def send(self, *messages: Prepared) -> None:
         for prepared in messages:
@@ -64,20 +57,18 @@ class Caller:
 
 
 async def ask(actor: RoomActor, person: Person, body: Mapping[str, Any]) -> ServerRejected | None:
-    """Give a room a command of that person: nothing if it was done, or why not.
+    """Send a room a command of that person. Returns None if it was done, else the refusal.
 
-    `StoreError` if that cannot be known now: it may still be done.
+    Raises `StoreError` if the outcome is unknown: the command may still be done.
     """
     until = monotonic() + ANSWER_SECONDS
-    caller = Caller(person)
-    caller.unanswered = unanswered = _Unanswered()
-    unanswered.add(1)
+    caller = Caller(guest_of(actor.follower.room, person))
     actor.put(Command(caller, ClientCommand(1, "", dict(body))))
-    while not unanswered.answered.is_set():
+    while not caller.is_answered.is_set():
         if actor.ended:
             return ServerRejected(1, "room_gone", "P-40", {}, hint("room_gone", {}))
         if monotonic() > until:
             raise StoreError(f"room {actor.code} does not answer")
         with suppress(TimeoutError):
-            await asyncio.wait_for(unanswered.answered.wait(), LOOK_SECONDS)
+            await asyncio.wait_for(caller.is_answered.wait(), LOOK_SECONDS)
     return caller.refusal

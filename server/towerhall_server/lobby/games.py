@@ -1,7 +1,7 @@
-"""Games as a lobby needs them to draw its form: options, presets, numbers; texts as codes.
+"""Games as a lobby's form needs them: options, presets, numbers; texts as codes.
 
-No words for people stand here: a code names each text, and whoever draws the form has the words in
-the languages that it speaks.
+No text for people lives here: a code names each text, and the client has the words in its
+languages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
-from towerhall_server.game import LEVELS, AnyGame, option_fields
+from towerhall_server.game import AnyGame, option_fields
+from towerhall_server.lobby.describing import commands_of, facts_of
 
 
 def describe_games(
@@ -18,13 +19,14 @@ def describe_games(
     turn_seconds: Sequence[range],
     bot_delay_ms: range,
 ) -> dict[str, object]:
-    """All games, and what holds for the rooms of each."""
+    """Return all games, and the limits of their rooms."""
     return {
         "games": [describe_game(game) for game in games.values()],
         "level": {"oldest": OLDEST_LEVEL, "newest": LEVEL},
         "clocks": {
             "turn_seconds": [_span(each) for each in turn_seconds],
             "bot_delay_ms": [_span(bot_delay_ms)],
+            "beat_ms": [_span(bot_delay_ms)],
         },
         "limits": limits,
     }
@@ -48,9 +50,11 @@ def describe_game(game: AnyGame) -> dict[str, object]:
         "options": options,
         "presets": {name: msgspec.to_builtins(preset) for name, preset in game.presets.items()},
         "preset_texts": {name: f"{game.name}.preset.{name}" for name in game.presets},
-        "levels": LEVELS,
-        "level_texts": {level: f"level.{level}" for level in LEVELS},
+        "levels": game.levels,
+        "level_texts": {level: f"level.{level}" for level in game.levels},
         "reasons": {code: msgspec.to_builtins(reason) for code, reason in game.reasons.items()},
+        "commands": commands_of(game),
+        "facts": facts_of(game),
     }
 
 

@@ -1,7 +1,7 @@
-"""What those see who look at the list of rooms with the same filter: one document, and its changes.
+"""The list of rooms under one filter: one document, and its patches.
 
-A list has an end: of very many rooms those are shown that somebody can sit down in, then the
-others, by their codes; how many `more` there are is told. Pure: nothing here waits or sends.
+The list is bounded. Rooms with a free seat come first, then the others, by code; `more` counts the
+rooms left out. Pure: nothing here waits or sends.
 """
 
 from bisect import bisect_left, insort
@@ -13,14 +13,14 @@ from towerhall_protocol.lobby import Filter
 from towerhall_protocol.merge_patch import diff
 
 MOST_ROOMS: Final = 500
-"""So many are shown at once. Their list stays well below what clients read as one message."""
+"""Rooms shown at once. The list stays well below the largest message that clients accept."""
 
 Summaries = Mapping[str, Document]
-"""What is told of each room that anybody may look at, by its code."""
+"""What viewers may know of each public room, by its code."""
 
 
 def matches(wanted: Filter, room: Document) -> bool:
-    """Whether a room is one of those that somebody wants to see."""
+    """Whether a room passes the filter."""
     return (
         wanted.game in ("", room.get("game"))
         and wanted.status in ("", room.get("status"))
@@ -34,10 +34,14 @@ def free_seats(room: Document) -> int:
 
 
 class Selection:
-    """The list as one filter shows it."""
+    """The list under one filter."""
 
-    def __init__(self, wanted: Filter, rooms: Summaries, most: int = MOST_ROOMS) -> None:
+    def __init__(
+        self, wanted: Filter, rooms: Summaries, most: int = MOST_ROOMS, online: int = 0
+    ) -> None:
         self.wanted = wanted
+        self.online = online
+        """People who are connected to the service; 0 if that is not known."""
         self._most = most
         self._matching: dict[str, Document] = {}
         self._order: list[tuple[bool, str]] = []
@@ -46,7 +50,7 @@ class Selection:
         self.follow(rooms, rooms)
 
     def follow(self, rooms: Summaries, changed: Iterable[str]) -> dict[str, object]:
-        """Take in how these rooms are now; the patch from the list before."""
+        """Apply changes of rooms. Returns the patch from the list before."""
         for code in changed:
             self._forget(code)
             room = rooms.get(code)
@@ -57,6 +61,8 @@ class Selection:
         document: dict[str, Any] = {"rooms": {code: self._matching[code] for code in codes}}
         if len(self._order) > self._most:
             document["more"] = len(self._order) - self._most
+        if self.online:
+            document["online"] = self.online
         patch = diff(self.shown, document)
         self.shown = document
         return patch

@@ -1,12 +1,11 @@
-"""Bringing people together who want the same: they are seated, and the log of the room is the lock.
+"""Seats people with the same wish together. The log of the room is the lock.
 
-Open rooms of a wish stand in a list in the store. Whoever comes is seated in the oldest of them
-that has a free seat; whether it really has is decided by the room's own log. Who finds none makes a
-room, and only one node at a time may do so for a wish: all others wait for that room. A claim that
-was lost, because its node slept, leads back to the list: nobody waits alone in a room that nobody
-is sent to.
+The store lists the open rooms of a wish. A player is seated in the oldest of them with a free seat;
+the room's own log decides whether the seat is really free. If there is none, one node at a time may
+create a room for a wish, and all others wait for it. A node that slept and lost this claim goes
+back to the list. So no player waits alone in a room that gets no others.
 
-To ask again is harmless: whoever has a seat in an open room is sent back to it.
+Asking is idempotent: a player with a seat in an open room is sent back to it.
 """
 
 import asyncio
@@ -21,64 +20,73 @@ import msgspec
 
 from towerhall_protocol import commands
 from towerhall_protocol.messages import ServerRejected
-from towerhall_server.eventlog.errors import StoreError
-from towerhall_server.lobby import coming
+from towerhall_server.eventlog.lobby import LobbyStore, now_ms
+from towerhall_server.game import AnyGame
+from towerhall_server.live.actor import RoomActor
+from towerhall_server.live.directory import Directory, PoisonedRoomError
+from towerhall_server.lobby import arrivals
+from towerhall_server.lobby.arrivals import Coming
 from towerhall_server.lobby.caller import ask
-from towerhall_server.lobby.coming import Coming
-from towerhall_server.lobby.store import LobbyStore, now_ms
-from towerhall_server.room.actor import RoomActor
-from towerhall_server.room.core import Plan
-from towerhall_server.room.directory import Directory, PoisonedRoomError
+from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Person
+from towerhall_server.room.state import Room
+from towerhall_server.room.steps import Plan
+from towerhall_server.store.errors import StoreError
 
 MOST_OPEN: Final = 16
-"""So many rooms are looked at before another one is made."""
+"""Rooms that are tried before another one is created."""
 CLAIM_MS: Final = 3_000
 CLAIM_LOOK_SECONDS: Final = 0.05
 PATIENCE_SECONDS: Final = 8.0
 FULL_MS: Final = 120_000
-"""So long a full room stays in the list, in case that somebody stands up again."""
+"""Seconds that a full room stays in the list, in case a player stands up again."""
 
 
 Allow: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class Seated(msgspec.Struct, frozen=True):
-    """Where somebody has been seated."""
+    """The seat that a player was given."""
 
     code: str
     seat: int
 
 
 def wish_of(plan: Plan) -> str:
-    """The same for all who want the same."""
-    options = msgspec.to_builtins(plan.options)
-    wanted = (
-        plan.rules.name,
-        plan.rules.version,
-        sorted(options.items()),
-        plan.seats,
-        plan.settings.turn_seconds,
-    )
+    """The key of a wish: equal for all players with the same wish."""
+    return _wish(plan.rules, plan.options, plan.seats, plan.settings)
+
+
+def _wish(rules: AnyGame, options: msgspec.Struct, seats: int, settings: Settings) -> str:
+    sorted_options = sorted(msgspec.to_builtins(options).items())
+    wanted = (rules.name, rules.version, sorted_options, seats, settings.turn_seconds)
     return blake2b(msgspec.json.encode(wanted), digest_size=12).hexdigest()
 
 
+def offer_again(room: Room, store: LobbyStore) -> None:
+    """List a restored room as open again: the store lost that entry. The entry may be lost."""
+    table = room.table
+    if table.quick and not table.operator and table.status == "waiting":
+        wish = _wish(room.rules, table.options, len(table.seats), table.settings)
+        store.offer(wish, table.code)
+
+
 async def _allowed() -> None:
-    """Nobody objects to another room."""
+    """Allow another room without a check."""
 
 
 class Quickplay:
-    """Seats people, on one node of several."""
+    """Seats players, on one node of several."""
 
     def __init__(self, directory: Directory, store: LobbyStore) -> None:
         self._directory = directory
         self._store = store
         self.coming = Coming(directory, store)
-        """Sees to it that a seat is free again whose person does not come."""
+        """Frees a seat again if its player does not come."""
 
     async def seat(self, plan: Plan, person: Person, allow: Allow = _allowed) -> Seated:
-        """A seat beside others who want what the plan says. `allow` is asked before a room is
-        made, and may raise. `StoreError` if the store does not answer."""
+        """Return a seat beside players with the wish of the plan. `allow` is called before a room
+        is created, and may raise. Raises `StoreError` if the store does not answer."""
         wish, patience = wish_of(plan), monotonic() + PATIENCE_SECONDS
         while True:
             found = await self._find(wish, person)
@@ -87,25 +95,25 @@ class Quickplay:
                 if await self._store.claim(wish, claim, CLAIM_MS):
                     found = await self._make(wish, claim, plan, person, allow)
                 elif monotonic() > patience:
-                    raise StoreError("nobody makes a room")
+                    raise StoreError("no node created a room in time")
                 else:
                     await asyncio.sleep(CLAIM_LOOK_SECONDS)
             if found is not None:
                 return found
 
     async def _find(self, wish: str, person: Person) -> Seated | None:
-        """A seat in one of the open rooms."""
+        """Return a seat in one of the open rooms."""
         rooms = await self._open_rooms(wish)
         return self._return(rooms, person) or await self._join(rooms, person)
 
     async def _open_rooms(self, wish: str) -> dict[RoomActor, int]:
-        """The rooms of the list that are still there, and since when they are open."""
+        """Yield the rooms of the list that still exist, and since when they are open."""
         rooms: dict[RoomActor, int] = {}
         for code, since_ms in (await self._store.open_rooms(wish, MOST_OPEN)).items():
             try:
                 actor = await self._directory.open(code)
             except PoisonedRoomError:
-                continue  # others may be able to serve it
+                continue  # other nodes may be able to read it
             if actor is None or not _may_begin(actor, since_ms):
                 await self._store.drop(wish, code)
             else:
@@ -124,17 +132,17 @@ class Quickplay:
             table = actor.follower.room.table
             if table.status != "waiting" or not table.free_seats():
                 continue
-            is_old = now_ms() - since_ms > coming.COMING_MS
-            if is_old and not await coming.is_present(actor):
-                continue  # all who sit there have left; they may come back
+            is_old = now_ms() - since_ms > arrivals.COMING_MS
+            if is_old and not await arrivals.is_present(actor):
+                continue  # all its players have left; they may come back
             refusal = await self._sit(actor, person)
-            # Somebody else may have been faster, or this person may not be wanted there.
+            # Another player may have been faster, or this person may be kicked or banned there.
             if refusal is None or refusal.code == "already_seated":
                 return _seated(actor, person)
         return None
 
     async def _sit(self, actor: RoomActor, person: Person) -> ServerRejected | None:
-        """Give somebody a seat, and expect them there."""
+        """Give a player a seat, and expect them there."""
         await self.coming.expect(actor.code, person)
         self._store.remember(person.id, actor.code)
         return await ask(actor, person, commands.sit())
@@ -147,9 +155,9 @@ class Quickplay:
         person: Person,
         allow: Allow,
     ) -> Seated | None:
-        """A room of one's own that others will be sent to; nothing if that took too long."""
+        """Create an open room and take a seat in it; None if that took too long."""
         try:
-            # Whoever had the claim before may have opened a room since this node looked.
+            # An earlier claimant may have opened a room since this node looked.
             found = await self._find(wish, person)
             if found is not None:
                 await self._let_go(wish, claim)
@@ -166,12 +174,12 @@ class Quickplay:
         return None
 
     async def _let_go(self, wish: str, claim: str) -> None:
-        with suppress(StoreError):  # then it ends by itself
+        with suppress(StoreError):  # it ends by itself otherwise
             await self._store.settle(wish, claim)
 
 
 def _may_begin(actor: RoomActor, since_ms: int) -> bool:
-    """Whether somebody who comes may still take part."""
+    """Whether a new player may still take part."""
     table = actor.follower.room.table
     if table.status not in ("waiting", "sealed"):
         return False
@@ -179,6 +187,6 @@ def _may_begin(actor: RoomActor, since_ms: int) -> bool:
 
 
 def _seated(actor: RoomActor, person: Person) -> Seated | None:
-    table = actor.follower.room.table
-    seat = table.seat_of(person.id)
+    room = actor.follower.room
+    seat, table = room.seat_of(person.id), room.table
     return None if seat is None or table.status == "over" else Seated(table.code, seat)

@@ -1,1 +1,11 @@
-"""Operators of other lobbies: their keys, their people, bans, and webhooks about their rooms."""
+"""Operators of other lobbies: their keys, and webhooks that are derived from the logs.
+
+No raw store call may live here: `eventlog.operators` makes them.
+"""
+
+__all__ = [
+    "deliveries",
+    "happenings",
+    "keys",
+    "sender",
+]

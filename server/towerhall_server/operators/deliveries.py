@@ -1,10 +1,9 @@
-"""Tells operators of what happens in their rooms: at least once, in order, whoever lives to do it.
+"""Delivers events of rooms to operators: at least once, in order, even if the node dies.
 
-The log is the queue. For each room the store keeps up to which seq its operator has been told, and
-when somebody is to look next; what there is to tell is derived from the commits after that seq.
-Whoever appends says that it is worth looking. If that is lost with the node, the room is looked at
-all the same a little later. A room that is being told of is claimed for a while: a node that dies
-loses its claim. Nothing here is ever waited for by a room.
+The log is the queue. For each room the store keeps the seq of the last delivery and the time of the
+next look. Deliveries are derived from the commits after that seq. A node that appends triggers a
+look. If that trigger is lost with the node, the next regular look finds the commits. A node claims
+a room for a limited time, so a dead node loses its claim. A room never waits for this module.
 """
 
 import asyncio
@@ -18,44 +17,44 @@ from typing import Final
 
 import msgspec
 
-from towerhall_server.eventlog.errors import StoreError
+from towerhall_server.eventlog.operators import Delivered, Going, OperatorStore
+from towerhall_server.live.node import Node
 from towerhall_server.operators.happenings import delivery_id, happened, identities, state_of
 from towerhall_server.operators.keys import Webhook
 from towerhall_server.operators.reading import Logs, News
 from towerhall_server.operators.sender import NotToldError, Sender
-from towerhall_server.operators.store import Going, OperatorStore, Told
-from towerhall_server.room.node import Node
 from towerhall_server.room.state import Room
+from towerhall_server.store.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
 AT_ONCE: Final = 16
-"""Rooms of one operator that a node tells of at the same time."""
+"""Rooms of one operator that a node works on at the same time."""
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """How fast operators are told, in seconds."""
+    """Times of deliveries, in seconds."""
 
     first: float = 2.0
-    """Before the second attempt; twice as long before each one after it."""
+    """Before the second attempt; doubled before each later one."""
     most: float = 3600.0
     give_up: float = 24 * 3600.0
-    """What happened so long ago, and still cannot be told, is passed over."""
+    """An event that still cannot be delivered after this time is skipped."""
     lease: float = 30.0
-    """A claim holds so long: longer than an attempt."""
+    """Life of a claim: longer than an attempt."""
     sweep: float = 30.0
-    """Every room is looked at so often, even if nobody asked for it."""
+    """Between two regular looks at a room, without a trigger."""
     look: float = 1.0
-    """The store is asked so often which rooms are due, even if nobody has appended anything."""
+    """Between two reads of the due rooms from the store, without a trigger."""
 
     def wait(self, fails: int) -> float:
-        """How long to wait after so many failed attempts. Chance spreads those of many rooms."""
+        """Return the backoff after that many failed attempts, with jitter to spread rooms."""
         longest = min(self.first * 2 ** min(fails - 1, 30), self.most)
-        return uniform(longest / 2, longest)  # noqa: S311 - nobody gains by guessing it
+        return uniform(longest / 2, longest)  # noqa: S311 - not a secret
 
 
 class Deliveries:
-    """What this node does for all operators who want to be told."""
+    """The deliveries of this node, for all operators with a webhook."""
 
     def __init__(
         self,
@@ -71,19 +70,25 @@ class Deliveries:
         self._bell = asyncio.Event()
 
     def heard(self, before: Room | None, after: Room) -> None:
-        """This node has appended a commit. It costs rooms of nobody's nothing."""
+        """This node has appended a commit. Returns at once for rooms without an operator."""
         operator = after.table.operator
         if operator in self._hooks and (before is None or happened(before, after) is not None):
-            self._store.look(operator, after.table.code)
+            self.look(after)
+
+    def look(self, room: Room) -> None:
+        """Trigger a look at this room. The trigger may be lost; regular looks cover that."""
+        operator = room.table.operator
+        if operator in self._hooks:
+            self._store.look(operator, room.table.code)
             self._bell.set()
 
     async def add(self, operator: str, room: str) -> None:
-        """From now on this room is looked at; for operators who want to be told."""
+        """Start looking at this room, if its operator has a webhook."""
         if operator in self._hooks:
             await self._store.add(operator, room)
 
     async def run(self, node: Node) -> None:
-        """For ever."""
+        """Deliver in a loop, forever."""
         logs = Logs(node)
         async with asyncio.TaskGroup() as group:
             for operator in self._hooks:
@@ -99,7 +104,7 @@ class Deliveries:
         try:
             while True:
                 self._bell.clear()
-                claim, rooms = secrets.token_hex(8), dict[str, Told]()
+                claim, rooms = secrets.token_hex(8), dict[str, Delivered]()
                 if len(busy) < AT_ONCE:
                     lease_ms = round(1000 * self._pace.lease)
                     with suppress(StoreError):
@@ -123,14 +128,14 @@ class Deliveries:
         try:
             await self._tell_all(logs, telling)
         except StoreError as error:
-            # The claim runs out by itself.
-            logger.debug("webhooks of room %s stop: %s", telling.room, error)
+            # The claim expires by itself.
+            logger.debug("deliveries of room %s stop: %s", telling.room, error)
         except Exception:
-            # What this node cannot read, another one perhaps can.
-            logger.exception("webhooks of room %s fail", telling.room)
+            # Another node may be able to read this log.
+            logger.exception("deliveries of room %s failed", telling.room)
 
     async def _tell_all(self, logs: Logs, telling: "_Telling") -> None:
-        """Everything that there is to tell of a room, in order, as far as it is taken."""
+        """Deliver all events of a room, in order, until one fails."""
         pace, told = self._pace, telling.told
         found = await logs.after(telling.room, told)
         if found is None:
@@ -145,7 +150,7 @@ class Deliveries:
                     _complain(telling, again, error)
                     await self._settle(telling, again, "again", pace.wait(again.fails))
                     return
-                logger.error("operator %s is never told of room %s at %d: %s",
+                logger.error("a delivery to operator %s of room %s at %d is dropped: %s",
                              telling.operator, telling.room, news.at.seq, error)  # fmt: skip
             told = news.told
             if not await self._settle(telling, told, "on", pace.lease):
@@ -158,7 +163,7 @@ class Deliveries:
 
     async def _send(self, operator: str, news: News) -> None:
         room, at = news.room, news.at
-        people = await self._store.people(operator, identities(room.table))
+        people = await self._store.people(operator, identities(room))
         name = delivery_id(room.table.uid, at.seq, news.told.mark, news.kind)
         now = (at.stamps.wall_ms, at.stamps.served_ms)
         document = {
@@ -168,7 +173,9 @@ class Deliveries:
         }
         await self._sender.send(self._hooks[operator], name, msgspec.json.encode(document))
 
-    async def _settle(self, telling: "_Telling", told: Told, going: Going, seconds: float) -> bool:
+    async def _settle(
+        self, telling: "_Telling", told: Delivered, going: Going, seconds: float
+    ) -> bool:
         ms = round(1000 * seconds)
         return await self._store.settle(
             telling.operator, telling.room, telling.claim, told, going, ms
@@ -176,16 +183,16 @@ class Deliveries:
 
 
 class _Telling(msgspec.Struct, frozen=True):
-    """A claim on a room, and how far its operator has been told."""
+    """A claim on a room, and the operator's position in its log."""
 
     operator: str
     room: str
     claim: str
-    told: Told
+    told: Delivered
 
 
-def _complain(telling: _Telling, told: Told, error: NotToldError) -> None:
-    """Once for each outage: whoever reads logs does not need every attempt."""
+def _complain(telling: _Telling, told: Delivered, error: NotToldError) -> None:
+    """Log once per outage: readers of logs do not need every attempt."""
     if told.fails == 1:
-        logger.warning("operator %s does not take news of room %s: %s; this is tried again",
+        logger.warning("a delivery to operator %s of room %s failed: %s; it is retried",
                        telling.operator, telling.room, error)  # fmt: skip

@@ -1,7 +1,7 @@
-"""What an operator is told of, and what they may know of a room. Pure: nothing here sends.
+"""Deliveries: which commits an operator is told, and what they may know of a room. Pure.
 
-Everything follows from the log: the same commits lead to the same deliveries with the same ids,
-whichever server derives them and however often.
+Everything is derived from the log: the same commits give the same deliveries with the same ids, on
+any server, any number of times.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,16 +11,16 @@ from typing import Final, Literal
 import msgspec
 
 from towerhall_protocol.commands import base64url
-from towerhall_server.operators.store import Person
+from towerhall_server.eventlog.operators import Person
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder, Table
+from towerhall_server.room.table import Holder
 
 Kind = Literal["turn", "end", "abandoned"]
 ID_BYTES: Final = 16
 
 
 def happened(before: Room | None, after: Room) -> Kind | None:
-    """What a commit is to an operator, if it is anything."""
+    """Return the kind of delivery of a commit, or None."""
     if after.table.status == "over":
         if before is not None and before.table.status == "over":
             return None
@@ -32,28 +32,29 @@ def happened(before: Room | None, after: Room) -> Kind | None:
 
 
 def people_to_act(room: Room) -> tuple[int, ...]:
-    """Seats whose turn it is, and for which no bot plays."""
+    """Return the seats whose turn it is and that no bot plays."""
     seats = room.table.seats
     return tuple(seat for seat in room.to_act() if (held := seats[seat]) and not held.plays_as)
 
 
 def delivery_id(uid: bytes, seq: int, mark: str, kind: Kind) -> str:
-    """The same for every attempt. The mark makes it another one for a commit that took the place
-    of one that the store has lost."""
+    """Return the id of a delivery: the same for every attempt. The chain's mark changes it if
+    another commit took the place of one that the store lost."""
     text = f"{seq} {mark} {kind}".encode()
     return base64url(blake2b(uid + text, digest_size=ID_BYTES).digest())
 
 
-def identities(table: Table) -> set[str]:
-    """Everybody who has a seat or may take one."""
-    held = {holder.identity for holder in table.seats if holder is not None}
-    return (held | set(table.reserved)) - {""}
+def identities(room: Room) -> set[str]:
+    """Return the ids of all people with a seat or a reserved one. Only their operator may know
+    them: it must recognise its people in every room."""
+    held = {holder.identity for holder in room.table.seats if holder is not None}
+    return {room.identity_of(alias) for alias in (held | set(room.table.reserved)) - {""}}
 
 
 def state_of(
     room: Room, seq: int, now: tuple[int, int], people: Mapping[str, Person]
 ) -> dict[str, object]:
-    """A room as its operator sees it: nothing that a spectator would not see, but external ids."""
+    """Return a room for its operator: what a spectator would see, and external ids."""
     table = room.table
     reserved = table.reserved or ("",) * len(table.seats)
     document: dict[str, object] = {
@@ -67,7 +68,7 @@ def state_of(
         "seq": seq,
         "now": now,
         "seats": [
-            _seat(holder, owner, people)
+            _seat(holder, room.identity_of(holder.identity if holder else owner), people)
             for holder, owner in zip(table.seats, reserved, strict=True)
         ],
         "turn": people_to_act(room),
@@ -86,8 +87,7 @@ def state_of(
     return document
 
 
-def _seat(holder: Holder | None, owner: str, people: Mapping[str, Person]) -> dict[str, object]:
-    identity = holder.identity if holder is not None else owner
+def _seat(holder: Holder | None, identity: str, people: Mapping[str, Person]) -> dict[str, object]:
     person = people.get(identity)
     document: dict[str, object] = {"taken": holder is not None}
     if identity:

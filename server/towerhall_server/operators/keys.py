@@ -1,7 +1,6 @@
-"""Who an operator is: a name, the keys that prove it, and where they want to hear of their rooms.
+"""An operator: a name, the keys that prove it, and the webhook.
 
-Keys and secrets are shown by nothing here, neither by `repr` nor by an error. Where they come from
-is decided in `settings`.
+Neither `repr` nor an error shows keys or secrets. `settings` decides where they come from.
 """
 
 import hmac
@@ -16,23 +15,23 @@ from towerhall_protocol.commands import base64url
 ID_BYTES: Final = 8
 PERSON: Final = b"towerhall guest"
 MOST_EXTERNAL: Final = 128
-"""Characters of an external id."""
+"""Characters of an external id, at most."""
 
 
 class Webhook(msgspec.Struct, frozen=True):
-    """Where an operator is told of what happens, and the secrets that sign it."""
+    """The address of a webhook, and the secrets that sign its requests."""
 
     url: str
     secrets: tuple[bytes, ...]
-    """All of them sign, so that a receiver can change from one to the next at any time."""
+    """All secrets sign each request, so that a receiver can rotate them at any time."""
 
     def __repr__(self) -> str:
-        # The path of a hook is often a secret as well.
+        # The path of a webhook is often a secret as well.
         return "Webhook(not shown)"
 
 
 class Operators:
-    """All operators by their keys. Several keys of one name let a key be changed."""
+    """All operators by their keys. Several keys per name allow rotation."""
 
     def __init__(self, keys: Sequence[tuple[str, bytes]]) -> None:
         self._digests = [(name, sha256(key).digest()) for name, key in keys]
@@ -42,7 +41,8 @@ class Operators:
         return frozenset(name for name, _ in self._digests)
 
     def find(self, key: str) -> str | None:
-        """The name of the operator who has this key. How long it takes tells nothing of keys."""
+        """Return the name of the operator with this key. Constant time: the duration reveals
+        nothing of keys."""
         shown, found = sha256(key.encode(errors="surrogateescape")).digest(), None
         for name, digest in self._digests:
             if hmac.compare_digest(digest, shown):
@@ -50,8 +50,14 @@ class Operators:
         return found
 
 
+def key_digest(key: str | bytes) -> str:
+    """Return the public name of a key: its SHA-256 digest, as `sha256sum` prints it."""
+    data = key if isinstance(key, bytes) else key.encode(errors="surrogateescape")
+    return sha256(data).hexdigest()
+
+
 def identity_of(secret: bytes, operator: str, external_id: str) -> str:
-    """The identity of an operator's person: always the same, and telling nothing of who it is."""
+    """Derive the identity of an operator's person: stable, and not reversible."""
     text = f"{operator}\0{external_id}".encode(errors="surrogatepass")
     digest = blake2b(text, digest_size=ID_BYTES, key=secret, person=PERSON).digest()
     return base64url(digest)

@@ -1,4 +1,4 @@
-"""What there is to tell of a room, read from its log."""
+"""Reads the pending deliveries of a room from its log."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -6,33 +6,33 @@ from typing import Final
 
 import msgspec
 
+from towerhall_server.eventlog.answers import Following, Gone
 from towerhall_server.eventlog.entry import START, Point, mark
-from towerhall_server.eventlog.log import Following, Gone
+from towerhall_server.eventlog.operators import Delivered
+from towerhall_server.live.node import Node
+from towerhall_server.live.replica import follow
 from towerhall_server.operators.happenings import Kind, happened
-from towerhall_server.operators.store import Told
-from towerhall_server.room.node import Node
-from towerhall_server.room.replica import follow
 from towerhall_server.room.state import Room
 
 KEPT_ROOMS: Final = 512
-"""Rooms whose state is remembered, so that their logs need not be read from the beginning."""
+"""Rooms whose state is cached, so that their logs need not be read from the beginning."""
 
 
 class News(msgspec.Struct, frozen=True):
-    """Something to tell, and the room right after it."""
+    """One delivery, and the room right after its commit."""
 
     kind: Kind
     at: Point
     room: Room
 
     @property
-    def told(self) -> Told:
-        """How far it is told when this is."""
-        return Told(self.at.seq, mark(self.at.chain))
+    def told(self) -> Delivered:
+        """The position in the log after this delivery."""
+        return Delivered(self.at.seq, mark(self.at.chain))
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """A room at the end of its log, and what there is to tell up to there."""
+    """A room at the end of its log, and its pending deliveries."""
 
     news: tuple[News, ...]
     at: Point
@@ -41,29 +41,29 @@ class Reading(msgspec.Struct, frozen=True):
     """Of all commits that were read."""
 
     @property
-    def told(self) -> Told:
-        return Told(self.at.seq, mark(self.at.chain))
+    def told(self) -> Delivered:
+        return Delivered(self.at.seq, mark(self.at.chain))
 
 
 class Logs:
-    """Reads on from where a room was left."""
+    """Reads logs on from a cached state."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._known: OrderedDict[str, tuple[Point, Room]] = OrderedDict()
 
     def keep(self, code: str, at: Point, room: Room) -> None:
-        """Remember a room where its operator has been told of everything."""
+        """Cache a room at its operator's position in the log."""
         self._known[code] = (at, room)
         self._known.move_to_end(code)
         if len(self._known) > KEPT_ROOMS:
             self._known.popitem(last=False)
 
-    async def after(self, code: str, told: Told) -> Reading | None:
-        """What comes after that; `None` if the room is gone.
+    async def after(self, code: str, told: Delivered) -> Reading | None:
+        """Return the pending deliveries after that position; `None` if the room is gone.
 
-        If what was told is not in the log any more, the store has lost commits: then all is told
-        again. What was told before has the same id as before.
+        If the position is no longer in the log, the store lost commits: then everything is
+        delivered again. Repeated deliveries have the same ids as before.
         """
         kept = self._known.pop(code, None)
         if kept is not None and (kept[0].seq, mark(kept[0].chain)) == (told.seq, told.mark):
@@ -72,14 +72,14 @@ class Logs:
                 return reading
         reading = await self._walk(code, START, None)
         if isinstance(reading, Point):
-            raise ValueError(f"the log of {code} does not hold together after {reading.seq}")
+            raise ValueError(f"the log of {code} is inconsistent after {reading.seq}")
         if reading is not None and reading.marks.get(told.seq) == told.mark:
             later = tuple(news for news in reading.news if news.at.seq > told.seq)
             return msgspec.structs.replace(reading, news=later)
         return reading
 
     async def _walk(self, code: str, at: Point, room: Room | None) -> Reading | Point | None:
-        """On to the end of the log; a point if it does not go on from there."""
+        """Read to the end of the log. Returns a point if the log does not continue the room."""
         log, games = self._node.log, self._node.games
         secret = await log.secret(code)
         if secret is None:

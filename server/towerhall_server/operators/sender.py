@@ -1,8 +1,8 @@
-"""One attempt to tell an operator something: a signed POST to their address.
+"""One attempt of a delivery: a signed POST to the operator's webhook.
 
-Only the answer's status counts: 2xx means taken, everything else means try again. Redirects are not
-followed. A name is resolved here and the connection goes to the very address that was looked at, so
-that no name can lead into a network where only this server may go.
+Only the status counts: 2xx means success, everything else is retried. Redirects are not followed. A
+name is resolved here, and the connection goes to the checked address. So no name can lead into a
+network that only this server can reach.
 """
 
 import asyncio
@@ -13,38 +13,32 @@ import socket
 import ssl
 from hashlib import sha256
 from time import time
-from typing import Final, TypeAlias
+from typing import Final
 from urllib.parse import urlsplit
 
+from towerhall_server.operators.addresses import Address, is_public, meant
 from towerhall_server.operators.keys import Webhook
 
 ATTEMPT_SECONDS: Final = 10.0
 MOST_LINE_BYTES: Final = 8192
 MOST_LINES: Final = 100
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-TRANSLATED: Final = tuple(
-    map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16"))
-)
-"""Addresses that stand for others, which may lead anywhere."""
 STATUS: Final = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2})(?: |\r?\n)")
-
-Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
-Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class NotToldError(Exception):
-    """The operator has not taken it. The message says why, without the address of the hook."""
+    """The delivery failed. The message says why, without the address of the webhook."""
 
 
 def signature(secrets: tuple[bytes, ...], seconds: int, body: bytes) -> str:
-    """What proves that a body comes from this service, and when it was sent."""
+    """Return the headers that prove the sender and the time of a body."""
     signed = b"%d.%b" % (seconds, body)
     proofs = [f"v1={hmac.new(secret, signed, sha256).hexdigest()}" for secret in secrets]
     return ",".join((f"t={seconds}", *proofs))
 
 
 class Sender:
-    """Posts to operators. `networks` are private ones where operators may be all the same."""
+    """Posts to operators. `networks` are private networks that webhooks may use."""
 
     def __init__(
         self, networks: tuple[str, ...] = (), *, attempt_seconds: float = ATTEMPT_SECONDS
@@ -54,7 +48,7 @@ class Sender:
         self._tls: ssl.SSLContext | None = None
 
     async def send(self, hook: Webhook, delivery: str, body: bytes) -> None:
-        """Try once; `NotToldError` unless it was taken."""
+        """Try once. Raises `NotToldError` on failure."""
         try:
             async with asyncio.timeout(self._attempt_seconds):
                 status = await self._post(hook, delivery, body)
@@ -93,7 +87,7 @@ class Sender:
             await writer.drain()
             return await _status(reader)
         finally:
-            # Nobody needs the rest of the answer, nor an orderly goodbye.
+            # The rest of the answer and an orderly close are not needed.
             writer.transport.abort()
 
     def _context(self) -> ssl.SSLContext:
@@ -102,36 +96,34 @@ class Sender:
         return self._tls
 
     async def _address(self, host: str, port: int, *, secure: bool) -> str:
-        """Where that name leads, if one may go there."""
+        """Resolve that name to an address that is allowed."""
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         for *_, place in found:
             text = str(place[0])
             if self.may_go(ipaddress.ip_address(text.partition("%")[0]), host, secure=secure):
                 return text
-        raise NotToldError("its name leads only to addresses that are not allowed")
+        raise NotToldError("its name resolves only to forbidden addresses")
 
     def may_go(self, address: Address, host: str, *, secure: bool) -> bool:
-        """Whether an address that was found for a host may be asked."""
-        if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-            address = address.ipv4_mapped
+        """Whether an address of a host may be used."""
+        address = meant(address)
         if any(address in network for network in self._networks):
             return True
         if address.is_loopback:
             return host in LOOPBACK_NAMES
-        translated = any(address in network for network in TRANSLATED)
-        return secure and address.is_global and not address.is_multicast and not translated
+        return secure and is_public(address)
 
 
 async def _status(reader: asyncio.StreamReader) -> int:
-    """The status of the answer; those before it (1xx) are passed over."""
+    """Return the status of the answer, after any 1xx ones."""
     for _ in range(MOST_LINES):
         found = STATUS.match(await reader.readline())
         if found is None:
-            raise ValueError("this is no answer of HTTP")
+            raise ValueError("this is not an HTTP answer")
         status = int(found[1])
         if status >= 200:
             return status
         while (await reader.readline()).strip():
             pass
-    raise ValueError("an answer without an end")
+    raise ValueError("an endless answer")

@@ -1,0 +1,15 @@
+"""HTTP: routes, request bodies, the page and the documentation.
+
+No socket and no decision may live here.
+"""
+
+__all__ = [
+    "cors",
+    "docs",
+    "lobby_routes",
+    "log_routes",
+    "operator_routes",
+    "page",
+    "previews",
+    "protection",
+]
