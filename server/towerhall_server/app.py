@@ -1,8 +1,9 @@
 """The composition root: the only file that knows every part of the server.
 
-`serve` runs until it is told to stop. Stopping is an order of events, because uvicorn would cut
-connections before the application hears of it: not ready any more, then no new rooms, clients told
-to go elsewhere, rooms ended, connections closed, appends under way awaited, store and engine left.
+`serve` runs until it is told to stop. uvicorn would cut connections before the application hears of
+the stop, so the order is ours: mark the server not ready, refuse new rooms, tell clients to
+reconnect elsewhere, stop the rooms, close connections, await appends under way, close store and
+engine.
 """
 
 import asyncio
@@ -17,56 +18,80 @@ from typing import Final
 
 import msgspec
 import uvicorn
-from redis.exceptions import RedisError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from towerhall_protocol.codec import FROM_CLIENT
-from towerhall_server.draining import DrainingServer, for_url
-from towerhall_server.eventlog.embedded import EmbeddedEngine, embedded_engine
+from towerhall_protocol.statements import Sign, unsigned
+from towerhall_server.access.admission import Access
+from towerhall_server.access.arrivals import Arrivals
+from towerhall_server.access.audit import SERVICE, Audit
+from towerhall_server.access.chat_rates import ChatRates
+from towerhall_server.access.origins import Origins
+from towerhall_server.access.quotas import Quotas
+from towerhall_server.access.rates import Buckets, Counts
+from towerhall_server.access.revocations import RevocationStore
+from towerhall_server.access.tokens import Tokens
+from towerhall_server.config.operator_options import frame_ancestors
+from towerhall_server.config.settings import Settings
+from towerhall_server.config.texts import safe_url
+from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.eventlog.store import UnfitStoreError, check_store, connect
-from towerhall_server.eventlog.wakes import listen
+from towerhall_server.eventlog.notifications import Wake, listen
+from towerhall_server.eventlog.operators import OperatorStore
 from towerhall_server.game import discover
-from towerhall_server.gateway.cors import Cors
 from towerhall_server.gateway.hall import Hall
-from towerhall_server.gateway.http import error_handlers
-from towerhall_server.gateway.limits import Counts
-from towerhall_server.gateway.lobby_routes import LobbyRoutes
-from towerhall_server.gateway.operator_routes import OperatorRoutes
-from towerhall_server.gateway.origins import Origins
-from towerhall_server.gateway.page import page_routes
-from towerhall_server.gateway.quotas import Quotas
-from towerhall_server.gateway.socket import RoomSocket
-from towerhall_server.gateway.tokens import Tokens
-from towerhall_server.lasting import lasting
+from towerhall_server.gateway.http.cors import Cors
+from towerhall_server.gateway.http.docs import docs_routes
+from towerhall_server.gateway.http.lobby_routes import LobbyRoutes
+from towerhall_server.gateway.http.log_routes import LogRoutes
+from towerhall_server.gateway.http.operator_routes import OperatorRoutes
+from towerhall_server.gateway.http.page import page_routes
+from towerhall_server.gateway.http.previews import Previews
+from towerhall_server.gateway.http.protection import Protection
+from towerhall_server.gateway.responses import error_handlers
+from towerhall_server.gateway.ws.request_socket import IDLE_SECONDS, request_sockets
+from towerhall_server.gateway.ws.socket import RoomSocket
+from towerhall_server.live.archive import Archive
+from towerhall_server.live.clock import ServiceClock
+from towerhall_server.live.directory import GO_WITHIN_MS, Directory
+from towerhall_server.live.node import Node
+from towerhall_server.live.records import InPublic, Records
+from towerhall_server.live.search_process import start_search_process
+from towerhall_server.live.searches import Searches
 from towerhall_server.lobby.board import Board
-from towerhall_server.lobby.quickplay import Quickplay
-from towerhall_server.lobby.store import LobbyStore
+from towerhall_server.lobby.my_rooms import note_again, note_over
+from towerhall_server.lobby.people import People
+from towerhall_server.lobby.quickplay import Quickplay, offer_again
 from towerhall_server.operators.deliveries import Deliveries, Pace
-from towerhall_server.operators.keys import Operators
-from towerhall_server.operators.options import frame_ancestors
+from towerhall_server.operators.keys import Operators, key_digest
 from towerhall_server.operators.sender import Sender
-from towerhall_server.operators.store import OperatorStore
-from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.directory import GO_WITHIN_MS, Directory
-from towerhall_server.room.node import Node
-from towerhall_server.setting_texts import safe_url
-from towerhall_server.settings import Settings
-from towerhall_server.sweeping import sweep
+from towerhall_server.process.background import lasting
+from towerhall_server.process.descriptors import room_for_connections
+from towerhall_server.process.draining import DrainingServer, for_url
+from towerhall_server.process.garbage import sweep
+from towerhall_server.process.workers import Crew, reserved_port
+from towerhall_server.room.state import Room
+from towerhall_server.store.check import UnfitStoreError
+from towerhall_server.store.engine import EmbeddedEngine, embedded_engine
+from towerhall_server.store.startup import examine
 from towerhall_server.telemetry.answers import CountedAnswers
 from towerhall_server.telemetry.families import registry
 from towerhall_server.telemetry.lag import watch_lag
 from towerhall_server.telemetry.meters import Levels, Meters
 from towerhall_server.telemetry.port import metrics_app, metrics_port
-from towerhall_server.workers import Crew, reserved_port
+from towerhall_server.transparency.service import (
+    OtherOriginError,
+    Transparency,
+    open_public_log,
+)
 
 logger = logging.getLogger(__name__)
 
 NOTICE_SECONDS: Final = 1.5
-"""So long a server that is about to stop serves on, until proxies have seen that it is not ready.
-Where a server has a store of its own there is nobody else to send people to."""
+"""Seconds that a stopping server still serves, until proxies have seen that it is not ready. A
+server with a store of its own skips this: no other server could take its clients."""
 PACE: Final = Pace()
 ENGINE_RETRY_SECONDS: Final = 1.0
 
@@ -83,46 +108,88 @@ class Service(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
-    """Everything between the store and the network."""
-    checker = connect(store_url)
+    """All parts between the store and the network."""
     try:
-        logger.info("the store is %s", await check_store(checker))
-    except RedisError as error:
-        raise UnfitStoreError(f"{safe_url(store_url)} cannot be used as a store: {error}") from None
-    finally:
-        await checker.aclose()
+        durable, told = settings.require_durable, not settings.is_embedded
+        logger.info("the store is %s", await examine(store_url, durable=durable, told=told))
+    except UnfitStoreError as problem:
+        raise UnfitStoreError(
+            f"{safe_url(store_url)} cannot be used as a store: {problem}"
+        ) from None
     name = secrets.token_hex(4)
     async with EventLog(store_url, name) as log:
         operator_store = OperatorStore(log)
+        lobby_store = LobbyStore(log)
         deliveries = Deliveries(
             operator_store, settings.hooks, Sender(settings.webhook_networks), PACE
         )
         meters = Meters()
+        rules = discover()
+        for game in rules.values():
+            game.prepare()
         quotas = Quotas(log, settings.limits, meters)
+        public = await _public_log(settings, log, meters)
+        sign: Sign = public.signer.sign if public else unsigned
+        archive = Archive(settings.archive) if settings.archive else None
+        records = Records(
+            log,
+            rules,
+            settings.keep_days,
+            sign,
+            InPublic(public.publishing.owe, public.log.proof) if public else None,
+            archive,
+        )
+
+        def heard(before: Room | None, after: Room) -> None:
+            deliveries.heard(before, after)
+            records.heard(before, after)
+            note_over(before, after, lobby_store, settings.keep_days)
+
         node = Node(
             name,
             log,
             ServiceClock(),
-            discover(),
+            rules,
             settings.keep_days,
             meters=meters,
-            heard=deliveries.heard,
+            heard=heard,
+            restored=lambda room: _put_back(room, deliveries, lobby_store),
+            sign=sign,
+            owe=public.publishing.owe if public else None,
+            archive=archive,
             wait_ms=lambda person: quotas.take(rooms_per_identity=person),
+            searches=Searches(start_search_process, settings.most_searches),
         )
         directory = Directory(node)
         await directory.beat_once()
+        tokens = Tokens(settings.token_keys, settings.token_days)
         hall = Hall(
             directory,
-            Tokens(settings.token_keys, settings.token_days),
+            tokens,
             settings.limits,
             msgspec.structs.replace(FROM_CLIENT, message_bytes=settings.limits.message_bytes),
             Counts(settings.limits.sockets_per_identity),
             Counts(settings.limits.sockets_per_ip),
-            LobbyStore(log),
+            lobby_store,
             quotas,
+            ChatRates(settings.limits),
+            Buckets(settings.limits.gets_per_ip),
+            records,
+            Access(tokens, operator_store, RevocationStore(log, tokens.most_seconds)),
+            Audit(log, meters),
         )
-        await hall.bans.read(operator_store)
+        await hall.access.refresh()
+        keys = [f"{of} {key_digest(key)}" for of, key in settings.operator_keys]
+        hall.audit.note(
+            SERVICE,
+            "started",
+            node=name,
+            version=version("towerhall"),
+            settings=settings.shown(),
+            keys=keys,
+        )
         board = Board(log)
+        people = People(log, lambda: len(hall.sockets_of_identity), board.tell_online)
         quickplay = Quickplay(directory, hall.store)
         routes = LobbyRoutes(hall, Origins(settings.origins), board, quickplay)
         for_operators = OperatorRoutes(
@@ -134,42 +201,93 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             deliveries.add,
             lambda: routes.draining,
         )
+        previews = Previews(hall, frame_ancestors(settings.embedders))
         table = [
             *for_operators.table(),
+            *LogRoutes(hall, public).table(routes.reading),
             *routes.table(),
+            *docs_routes(frame_ancestors(settings.embedders)),
+            *previews.table(routes.reading),
             *page_routes(frame_ancestors(settings.embedders)),
         ]
         app = Starlette(
             routes=table,
             middleware=[Middleware(Cors, settings.origins)],
-            exception_handlers=error_handlers(),
+            exception_handlers=error_handlers(previews.nowhere),
         )
-        # An address with a slash too many is an unknown one, and is told so with its code.
+        # An address with an extra slash is unknown, and is refused with a code.
         app.router.redirect_slashes = False
         tasks = (
+            *(_log_tasks(public) if public else ()),
             lasting("beat", directory.beat),
             lasting(
-                "listen", lambda: directory.listen(lambda: board.tapped(listen(store_url, name)))
+                "listen",
+                lambda: directory.listen(
+                    lambda: log.memory.tapped(
+                        people.tapped(board.tapped(_heard_of(public, store_url, name)))
+                    )
+                ),
             ),
             lasting("board", board.run),
+            lasting("people", people.run),
             lasting("coming", quickplay.coming.run),
             lasting("lag", lambda: watch_lag(node.meters.lag_seconds)),
-            lasting("bans", lambda: hall.bans.follow(operator_store)),
+            lasting("access", hall.access.follow),
             lasting("webhooks", lambda: deliveries.run(node)),
+            lasting("records", records.run),
         )
         try:
-            # Around everything, or answers to faults would not be counted.
-            yield Service(CountedAnswers(app, node.meters, table), routes, directory, board, hall)
+            # The outermost layer: otherwise answers to faults would not be counted.
+            protected = Protection(app, settings.hosts, settings.hsts_days)
+            counted = CountedAnswers(protected, node.meters, table)
+            yield Service(counted, routes, directory, board, hall)
         finally:
             board.close("restart")
             await directory.close("restart")
+            await node.searches.close()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
+async def _public_log(settings: Settings, log: EventLog, meters: Meters) -> Transparency | None:
+    """Return the public log, if there is a key to sign it."""
+    if not settings.signing_keys:
+        logger.warning(
+            "TOWERHALL_SIGNING_KEYS is missing: nothing is signed, and there is no public log."
+            " Players cannot prove to others what this server has told them"
+        )
+        return None
+    chosen = settings.log_origin, settings.hosts, settings.witnesses
+    try:
+        return await open_public_log(log, settings.signing_keys, *chosen, meters)
+    except OtherOriginError as problem:
+        raise UnfitStoreError(str(problem)) from None
+
+
+def _heard_of(public: Transparency | None, store_url: str, name: str) -> AsyncIterator[Wake]:
+    wakes = listen(store_url, name)
+    return public.publishing.tapped(wakes) if public else wakes
+
+
+def _log_tasks(public: Transparency) -> tuple["asyncio.Task[None]", ...]:
+    return (
+        lasting("public log", public.publishing.run),
+        lasting("keys", public.history.follow),
+    )
+
+
+def _put_back(room: Room, deliveries: Deliveries, lobby_store: LobbyStore) -> None:
+    """A room was put back into the store. The store has lost its people, its operator's deliveries
+    and its place among open rooms: note them again."""
+    note_again(room, lobby_store)
+    deliveries.look(room)
+    offer_again(room, lobby_store)
+
+
 async def serve_together(settings: Settings, announce: Callable[[str], None] = print) -> None:
-    """The same in several processes that share a port and a store. This one only watches them."""
+    """Serve with several processes that share a port and a store. This process only watches
+    them."""
     async with _store(settings) as store_url:
         with reserved_port(settings.host, settings.port) as port:
             shared = msgspec.structs.replace(settings, redis_url=store_url, port=port)
@@ -182,16 +300,22 @@ async def serve(
     announce: Callable[[str], None] = print,
     listening: socket.socket | None = None,
 ) -> None:
-    """Run until SIGINT or SIGTERM. `announce` gets the address once it can be opened."""
+    """Run until SIGINT or SIGTERM. `announce` gets the address once it accepts connections."""
     async with (
         _store(settings) as store_url,
         service(settings, store_url) as running,
         _metrics(settings, running),
     ):
+        limits, meters = settings.limits, running.hall.meters
+        arrivals = Arrivals(
+            limits.connections_per_ip, room_for_connections(), settings.trusted_proxies
+        )
         config = uvicorn.Config(
             running.app,
             host=settings.host,
             port=settings.port,
+            http=request_sockets(arrivals, limits, meters),
+            timeout_keep_alive=IDLE_SECONDS,
             ws=RoomSocket,
             ws_max_size=settings.limits.message_bytes,
             ws_ping_interval=20,
@@ -207,8 +331,7 @@ async def serve(
         )
         notice = 0.0 if settings.is_embedded else NOTICE_SECONDS
         server = DrainingServer(config, lambda: _drain(running, notice), announce)
-        meters = running.hall.meters
-        sweeping = asyncio.create_task(sweep(lambda: meters.left_behind), name="sweep")
+        sweeping = asyncio.create_task(sweep(), name="sweep")
         try:
             await server.serve([listening] if listening else None)
         finally:
@@ -217,7 +340,7 @@ async def serve(
 
 @asynccontextmanager
 async def _metrics(settings: Settings, running: Service) -> AsyncIterator[None]:
-    """The private port, if the operator wants one. It is there until the last room has ended."""
+    """Run the private port, if the operator wants one, until the last room has ended."""
     if not settings.metrics_port:
         yield
         return
@@ -238,7 +361,7 @@ async def _metrics(settings: Settings, running: Service) -> AsyncIterator[None]:
 
 
 async def _drain(running: Service, notice_seconds: float) -> None:
-    """Leave in good order: proxies first, then clients."""
+    """Stop in order: proxies first, then clients."""
     running.routes.leaving = True
     await asyncio.sleep(notice_seconds)
     running.routes.draining = True
@@ -247,7 +370,7 @@ async def _drain(running: Service, notice_seconds: float) -> None:
 
 @asynccontextmanager
 async def _store(settings: Settings) -> AsyncIterator[str]:
-    """The URL of the operator's store, or of an engine that runs as long as the server."""
+    """Yield the URL of the operator's store, or of an embedded engine."""
     if not settings.is_embedded:
         yield settings.redis_url
         return
@@ -262,7 +385,7 @@ async def _store(settings: Settings) -> AsyncIterator[str]:
 
 
 async def _keep_alive(engine: EmbeddedEngine) -> None:
-    """An engine that dies is started again; meanwhile rooms are paused, and nothing is lost."""
+    """Restart the engine whenever it dies. Rooms are paused meanwhile, and nothing is lost."""
     while True:
         logger.error("the store's engine ended:\n%s", await engine.wait())
         while True:
@@ -270,5 +393,5 @@ async def _keep_alive(engine: EmbeddedEngine) -> None:
                 await engine.restart()
                 break
             except Exception:
-                logger.exception("the store's engine does not start")
+                logger.exception("the store's engine did not start")
                 await asyncio.sleep(ENGINE_RETRY_SECONDS)

@@ -1,11 +1,10 @@
-"""Reading events in forms that nobody writes any more.
+"""Reads stored events in forms that are no longer written.
 
-Stored events are arrays, a name and then the fields, and nothing that is stored is ever rewritten:
-the chain holds its bytes. An event whose form changes is stored under a new name from then on, and
-an upcaster says what an old one is today. Old names are looked for only where something cannot be
-read as it is, so whoever has none of them pays nothing.
+Stored events are arrays, a name and then the fields. They are never rewritten: the chain covers
+their bytes. A changed form gets a new name, and an upcaster turns the old form into the new one.
+Old names are tried only if an event cannot be read as it is, so current events cost nothing extra.
 
-What events mean is no business of this file.
+The meaning of events is unknown here.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,24 +13,24 @@ from typing import Any, TypeAlias
 import msgspec
 
 Upcaster: TypeAlias = Callable[[list[Any]], list[Any]]
-"""From the fields of an old event to the event that says the same: a name, then its fields."""
+"""Turns the fields of an old event into the equivalent event: a name, then its fields."""
 Upcasters: TypeAlias = Mapping[str, Upcaster]
-"""By the old name."""
+"""Upcasters by the old name."""
 
 
 def upcast(stored: bytes | msgspec.Raw, upcasters: Upcasters) -> msgspec.Raw:
-    """Stored events, in the form of today as far as old names are known."""
+    """Upcast stored events with known old names."""
     events: list[Any] = msgspec.msgpack.decode(stored, type=list[Any])
     try:
         today = [_upcast(event, upcasters) for event in events]
     except Exception as error:
-        # A stranger's record may hold anything under an old name.
+        # A foreign record may hold anything under an old name.
         raise msgspec.ValidationError(f"an old event cannot be read: {error!r}") from error
     return msgspec.Raw(msgspec.msgpack.encode(today))
 
 
 def _upcast(event: Any, upcasters: Upcasters) -> Any:
-    for _ in upcasters:  # from form to form, and through each of them once at most
+    for _ in upcasters:  # each upcaster at most once
         match event:
             case [str(name), *fields] if name in upcasters:
                 event = upcasters[name](fields)

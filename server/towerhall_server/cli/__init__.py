@@ -1,1 +1,8 @@
-"""The command line: the one place that may import both server and client."""
+"""The command line: the one place that may import both server and client.
+
+No rule and no raw store call may live here.
+"""
+
+__all__ = [
+    "main",
+]

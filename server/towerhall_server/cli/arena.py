@@ -11,7 +11,7 @@ from towerhall_server.game import AnyGame, Rejected, Result, Seat
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One decision: who decided what, what it led to, and how long the bot thought."""
+    """One decision: the seat, the command, its effect, and the bot's thinking time."""
 
     seat: Seat
     command: dict[str, object]
@@ -27,7 +27,7 @@ def match_seed(seed: int, number: int) -> bytes:
 
 
 def opening(game: AnyGame, options: msgspec.Struct, seats: int, seed: bytes) -> Any:
-    """The state at the first decision."""
+    """Return the state at the first decision."""
     state = game.start(options, seats, seed)
     return game.play(state, game.setup(state))
 
@@ -46,7 +46,7 @@ def play(
         command = game.bots[bots[seat]](view, offers, entropy)
         events = game.decide(state, seat, command)
         if isinstance(events, Rejected) and any(offer.unsure for offer in offers):
-            # An unsure offer was tried and refused: the bot chooses among the others.
+            # An unsure offer was refused: the bot chooses among the others.
             sure = tuple(offer for offer in offers if not offer.unsure)
             command = game.bots[bots[seat]](view, sure, entropy)
             events = game.decide(state, seat, command)

@@ -12,7 +12,7 @@ Subparsers = argparse._SubParsersAction
 
 
 def add_match_arguments(parser: argparse.ArgumentParser) -> None:
-    """The game, who plays it, and under which options."""
+    """The game, its players, and its options."""
     parser.add_argument("game", help="name of the game; `towerhall games` lists them")
     parser.add_argument(
         "--bots",
@@ -26,13 +26,13 @@ def add_match_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a single option on top of the preset; may be given several times",
+        help="an option that overrides the preset; may be repeated",
     )
     parser.add_argument("--seed", type=int, default=1, help="same seed, same games (default: 1)")
 
 
 class Match(msgspec.Struct, frozen=True):
-    """What the arguments of `add_match_arguments` mean."""
+    """Read the arguments of `add_match_arguments`."""
 
     game: AnyGame
     bots: tuple[str, ...]
@@ -49,14 +49,25 @@ def find_match(arguments: argparse.Namespace) -> Match:
 
 
 DEFAULT_URL = "http://127.0.0.1:8000"
+DEFAULT_GAME = "five_towers"
+"""The default game. Fixed, so that a new game folder does not change commands without `--game`."""
+
+
+def add_game_argument(parser: argparse.ArgumentParser, use: str) -> None:
+    """Add `--game`, for commands that have a default game."""
+    parser.add_argument(
+        "--game",
+        default=DEFAULT_GAME,
+        help=f"{use}; `towerhall games` lists them (default: {DEFAULT_GAME})",
+    )
 
 
 def find_service(url: str) -> Service:
-    """A running service, by the address that it printed."""
+    """Add the address of the running service."""
     try:
         return Service(url)
     except ValueError as error:
-        raise UsageError(f"--url: {error}; `towerhall serve` prints the right one") from None
+        raise UsageError(f"--url: {error}; `towerhall serve` prints the right address") from None
 
 
 def find_game(name: str) -> AnyGame:
@@ -67,18 +78,22 @@ def find_game(name: str) -> AnyGame:
 
 
 def _find_bots(game: AnyGame, listed: str) -> tuple[str, ...]:
-    names = tuple(listed.split(","))
-    for name in names:
-        if name not in game.bots:
-            raise UsageError(f"there is no bot {name!r}; the bots are: {', '.join(game.bots)}")
+    names = tuple(find_bot(game, name) for name in listed.split(","))
     if len(names) not in game.seats:
         least, most = game.seats[0], game.seats[-1]
         raise UsageError(f"{game.name} takes {least} to {most} players; --bots names {len(names)}")
     return names
 
 
+def find_bot(game: AnyGame, name: str) -> str:
+    """Return the name, if the game has such a bot."""
+    if name not in game.bots:
+        raise UsageError(f"there is no bot {name!r}; the bots are: {', '.join(game.bots)}")
+    return name
+
+
 def _find_options(game: AnyGame, preset: str, singles: list[str]) -> msgspec.Struct:
-    """`--preset` and `--option`, read as a lobby's document would be."""
+    """Read `--preset` and `--option` like a lobby's document."""
     wanted: dict[str, object] = {"preset": preset}
     fields = option_fields(game.options_type)
     for single in singles:
@@ -96,5 +111,5 @@ def _find_options(game: AnyGame, preset: str, singles: list[str]) -> msgspec.Str
 
 
 def spell(value: object) -> str:
-    """An option's value as it is typed: `true`, `table`."""
+    """Parse an option's value: `true`, `table`."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""`towerhall bots`: whole games between bots that sit at a running service like anybody else."""
+"""`towerhall bots`: whole games between bots at a running service, over normal connections."""
 
 import argparse
 import asyncio
@@ -17,7 +17,14 @@ from towerhall_client.errors import TowerhallError
 from towerhall_client.http import Guest, Service
 from towerhall_protocol.document import Document
 from towerhall_protocol.offers import Offer
-from towerhall_server.cli.arguments import DEFAULT_URL, Subparsers, find_game, find_service
+from towerhall_server.cli.arguments import (
+    DEFAULT_URL,
+    Subparsers,
+    add_game_argument,
+    find_bot,
+    find_game,
+    find_service,
+)
 from towerhall_server.cli.errors import UsageError
 from towerhall_server.cli.progress import Progress
 from towerhall_server.game import AnyGame
@@ -27,16 +34,17 @@ examples:
   towerhall bots --rooms 20 --seats 4
   towerhall bots --rooms 3 --seats 2 --bot planner --url http://localhost:9000
 
-Every bot has a connection of its own and plays from its offers, as a stranger's client would. When
-all games are over, every bot of a room must have seen the same end.
+Every bot has its own connection and plays from its offers, like the client of a player. When all
+games are over, the command checks that all bots of a room saw the same end.
 """
 ROOMS_PER_GUEST: Final = 10
-"""A service limits how many rooms and connections one person may have."""
+"""Rooms at a time. A service limits the rooms and connections of one person."""
+USUAL_SEATS: Final = 4
 ENTROPY_BYTES: Final = 32
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How one game went."""
+    """The outcome of one game."""
 
     code: str
     commits: int
@@ -49,22 +57,29 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "bots",
         help="let bots play whole games at a running service",
-        description="Opens rooms at a running service and fills them with bots that connect.",
+        description="Creates rooms at a running service and fills them with connected bots.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--url", default=DEFAULT_URL, help=f"of the service ({DEFAULT_URL})")
-    parser.add_argument("--game", default="five_towers", help="name of the game (five_towers)")
-    parser.add_argument("--rooms", type=int, default=1, help="how many games at once (1)")
-    parser.add_argument("--seats", type=int, default=4, help="players of each game (4)")
-    parser.add_argument("--bot", default="greedy", help="which bot plays (greedy)")
+    parser.add_argument("--url", default=DEFAULT_URL, help=f"address ({DEFAULT_URL})")
+    add_game_argument(parser, "name of the game")
+    parser.add_argument("--rooms", type=int, default=1, help="number of games at once (default: 1)")
+    parser.add_argument(
+        "--seats",
+        type=int,
+        help=f"players of each game (default: {USUAL_SEATS}, or the nearest allowed)",
+    )
+    parser.add_argument("--bot", help="which bot plays (default: the weakest level of the game)")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     game = find_game(arguments.game)
-    if arguments.bot not in game.bots:
-        raise UsageError(f"there is no bot {arguments.bot!r}; there are: {', '.join(game.bots)}")
+    if arguments.bot is None:
+        arguments.bot = game.levels[0]
+    find_bot(game, arguments.bot)
+    if arguments.seats is None:
+        arguments.seats = usual_seats(game)
     if arguments.seats not in game.seats:
         raise UsageError(f"--seats must be {game.seats[0]} to {game.seats[-1]}")
     if arguments.rooms < 1:
@@ -77,6 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{error}; is a server running? `towerhall serve` starts one") from error
     _report(ended, monotonic() - began)
     return 0 if all(game.agreed for game in ended) else 1
+
+
+def usual_seats(game: AnyGame) -> int:
+    """Return four, or the nearest number of seats that the game allows."""
+    return min(game.seats, key=lambda seats: abs(seats - USUAL_SEATS))
 
 
 async def _play_all(service: Service, game: AnyGame, arguments: argparse.Namespace) -> list[Ended]:
@@ -147,7 +167,7 @@ def _report(ended: Sequence[Ended], seconds: float) -> None:
     commits = sum(game.commits for game in ended)
     print(f"{'room':8}{'commits':>8}  scores")
     for game in sorted(ended, key=lambda game: game.code):
-        differ = "" if game.agreed else "  the bots saw different ends"
+        differ = "" if game.agreed else "  the bots saw different results"
         print(f"{game.code:8}{game.commits:8}  {' '.join(map(str, game.scores))}{differ}")
     wins = Counter(
         seat

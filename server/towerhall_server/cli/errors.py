@@ -1,4 +1,4 @@
-"""What a person may have got wrong on the command line."""
+"""Mistakes in a command line."""
 
 
 class UsageError(Exception):

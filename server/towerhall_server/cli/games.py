@@ -1,4 +1,4 @@
-"""`towerhall games`: which games there are, with their options, presets and bots."""
+"""`towerhall games`: list games, with their options, presets, levels and bots."""
 
 import argparse
 
@@ -12,7 +12,10 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "games",
         help="list the games, their options, presets and bots",
-        description="Lists the games with what can be chosen about them.",
+        description=(
+            "Lists the games with their options and bots. A level is a bot that people may seat in"
+            " a room; `simulate`, `playthrough` and `bots` take any bot."
+        ),
         epilog="example:\n  towerhall games",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -28,5 +31,6 @@ def run(arguments: argparse.Namespace) -> int:
         for name, options in game.presets.items():
             chosen = msgspec.to_builtins(options).items()
             print(f"  preset {name}: {', '.join(f'{key}={spell(v)}' for key, v in chosen)}")
+        print(f"  levels of bots: {', '.join(game.levels)}")
         print(f"  bots: {', '.join(game.bots)}")
     return 0

@@ -5,8 +5,26 @@ import os
 import sys
 from collections.abc import Sequence
 
-from towerhall_server.cli import bots, games, play, playthrough, rooms, serve, simulate, verify
+from towerhall_server.cli import (
+    audit,
+    backup,
+    bans,
+    bots,
+    conformance,
+    games,
+    load,
+    log,
+    operators,
+    play,
+    playthrough,
+    rooms,
+    serve,
+    simulate,
+    tokens,
+    verify,
+)
 from towerhall_server.cli.errors import UsageError
+from towerhall_server.discovery import BadFolderError
 
 EXAMPLES = """\
 examples:
@@ -21,6 +39,25 @@ examples:
 `towerhall COMMAND --help` explains a command and shows examples of its own.
 """
 
+MODULES = (
+    serve,
+    play,
+    bots,
+    load,
+    verify,
+    conformance,
+    log,
+    rooms,
+    bans,
+    tokens,
+    operators,
+    audit,
+    backup,
+    games,
+    playthrough,
+    simulate,
+)
+
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
@@ -31,18 +68,20 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (serve, play, bots, verify, rooms, games, playthrough, simulate):
+    for module in MODULES:
         module.add_parser(commands)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
+    # Numeric libraries read this when they are loaded. More threads only slow small matrices down.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         return _run(arguments)
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`): nothing is left to say to anybody, and the
-        # interpreter must not try to say the rest when it ends.
+        # The reader of our output is gone (`| head`), so an error message would not be read. The
+        # interpreter must not flush the rest at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
 
@@ -52,7 +91,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         parsed = build_parser().parse_args(arguments)
         try:
             status: int = parsed.run(parsed)
-        except UsageError as error:
+        except (UsageError, BadFolderError) as error:
             print(f"towerhall {parsed.command}: {error}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:

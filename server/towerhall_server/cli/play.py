@@ -7,16 +7,23 @@ import sys
 from collections.abc import AsyncIterator
 from concurrent.futures import CancelledError
 from getpass import getuser
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import msgspec
 
-from towerhall_client.connection import connect
+from towerhall_client.connection import Table, connect
 from towerhall_client.errors import TowerhallError
+from towerhall_client.evidence_folder import EvidenceFolder, default_folder
 from towerhall_client.http import Service
 from towerhall_client.player import play
-from towerhall_server.cli.arguments import DEFAULT_URL, Subparsers, find_service
+from towerhall_server.cli.arguments import (
+    DEFAULT_URL,
+    Subparsers,
+    add_game_argument,
+    find_service,
+)
 from towerhall_server.cli.errors import UsageError
 
 EXAMPLES = """\
@@ -24,17 +31,17 @@ examples:
   towerhall play                          a new room; type `bot easy`, `start`, then `?`
   towerhall play --bots easy,hard         a new room against two bots, started at once
   towerhall play ABCDEF --name Ann        take a seat in a room
-  towerhall play ABCDEF --watch           only look
-  towerhall play --quick --seats 3        sit down with others who want the same
-  towerhall play --list                   the rooms that anybody may join
-  towerhall play --mine                   the rooms in which you have a place
-  towerhall play --link                   a link that carries your seats to another device, once
+  towerhall play ABCDEF --watch           watch a room
+  towerhall play --quick --seats 3        play with others who look for a game
+  towerhall play --list                   list the open rooms
+  towerhall play --mine                   list the rooms in which you have a seat
+  towerhall play --link                   print a link that moves your seats to another device
   towerhall play 'LINK'                   follow such a link, or an invitation to a room
   yes '#1' | towerhall play --bots easy --bot-delay-ms 0
-                                          a pipe plays too: the first offer, every time, at once
+                                          play from a pipe: always the first offer
 
-Type ? for what can be said at the prompt. With TOWERHALL_TOKEN set you are who you were before;
-the token is printed when you come for the first time, at a terminal.
+Type ? for a list of commands. Set TOWERHALL_TOKEN to play under the same identity again; the
+command prints the token the first time, at a terminal.
 """
 
 
@@ -46,30 +53,37 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "code", nargs="?", help="the room, or a link; otherwise a new one is opened"
-    )
+    parser.add_argument("code", nargs="?", help="the room, or a link (default: a new room)")
     ways = parser.add_mutually_exclusive_group()
-    ways.add_argument("--quick", action="store_true", help="be seated beside others")
-    ways.add_argument("--list", action="store_true", help="only list the rooms that are open")
+    ways.add_argument("--quick", action="store_true", help="find a table with other players")
+    ways.add_argument("--list", action="store_true", help="only list the open rooms")
     ways.add_argument("--mine", action="store_true", help="only list your own rooms")
     ways.add_argument("--link", action="store_true", help="only print a link to yourself")
-    parser.add_argument("--url", default=DEFAULT_URL, help=f"of the service ({DEFAULT_URL})")
-    parser.add_argument("--name", help="how others see you (default: your login)")
-    parser.add_argument("--watch", action="store_true", help="do not take a seat")
-    parser.add_argument("--key", default="", help="of a private room")
-    parser.add_argument("--game", default="five_towers", help="of a new room (five_towers)")
-    parser.add_argument("--seats", type=int, help="of a new room (default: 2, or bots + 1)")
+    parser.add_argument("--url", default=DEFAULT_URL, help=f"address ({DEFAULT_URL})")
+    parser.add_argument("--name", help="the name that others see (default: your login)")
+    parser.add_argument("--watch", action="store_true", help="watch, without a seat")
+    parser.add_argument("--key", default="", help="key of a private room")
+    parser.add_argument(
+        "--evidence",
+        type=Path,
+        metavar="FOLDER",
+        help="folder for evidence of the game, to compare with the record"
+        " (default: in your data folder)",
+    )
+    add_game_argument(parser, "of a new room")
+    parser.add_argument(
+        "--seats", type=int, help="seats of a new room (default: bots + 1, at least 2)"
+    )
     parser.add_argument("--preset", help="named options of a new room")
     parser.add_argument(
         "--turn-seconds", type=int, help="a clock for a new room: 5 to 600, or 3600 to 1209600"
     )
     parser.add_argument(
-        "--bot-delay-ms", type=int, help="bots of a new room think so long: 0 to 10000 (600)"
+        "--bot-delay-ms", type=int, help="delay of the bots in a new room: 0 to 10000 (600)"
     )
     parser.add_argument("--private", action="store_true", help="the new room is not listed")
     parser.add_argument(
-        "--bots", default="", metavar="LEVELS", help="fill a new room with these and start"
+        "--bots", default="", metavar="LEVELS", help="fill a new room with these bots and start"
     )
     parser.set_defaults(run=run)
 
@@ -84,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class Goal(msgspec.Struct, frozen=True):
-    """Where somebody wants to go: a code, an invitation, or a link to oneself."""
+    """The destination of the player: a code, an invitation, or a link to their own identity."""
 
     code: str = ""
     key: str = ""
@@ -92,7 +106,7 @@ class Goal(msgspec.Struct, frozen=True):
 
 
 def goal_of(text: str | None, key: str) -> Goal:
-    """What was given in place of a room. Links may have the address of the page before them."""
+    """Parse the argument that names a room. A link may begin with the address of the page."""
     _, mark, fragment = (text or "").partition("#/")
     if not mark:
         return Goal((text or "").upper(), key)
@@ -103,7 +117,9 @@ def goal_of(text: str | None, key: str) -> Goal:
             return Goal(code.upper(), of_room)
         case ["l", link]:
             return Goal(link=link)
-    raise UsageError("this link leads nowhere; links end in #/r/CODE, #/r/CODE/KEY or #/l/CODE")
+    raise UsageError(
+        "this is not a link to a room; links end in #/r/CODE, #/r/CODE/KEY or #/l/CODE"
+    )
 
 
 async def _play(service: Service, arguments: argparse.Namespace) -> None:
@@ -116,13 +132,14 @@ async def _play(service: Service, arguments: argparse.Namespace) -> None:
         return _show_rooms(await service.my_rooms(token))
     if arguments.link:
         made = await service.new_link(token, goal.code)
-        return print(f"good once, for ten minutes: {service.url}{made.link}")
+        return print(f"works once, for ten minutes: {service.url}{made.link}")
     bots = [level for level in arguments.bots.split(",") if level]
     if goal.code and (bots or arguments.quick):
-        raise UsageError("--bots and --quick find a room themselves; leave the code away")
+        raise UsageError("--bots and --quick choose the room; leave out the code")
     if not goal.code:
         goal = await _new_goal(service, token, bots, arguments)
-    async with connect(service.url, goal.code, token, key=goal.key) as table:
+    evidence = _evidence_of(arguments)
+    async with connect(service.url, goal.code, token, key=goal.key, evidence=evidence) as table:
         if table.status == "waiting" and not arguments.watch:
             if table.seat is None:
                 await table.sit()
@@ -132,11 +149,24 @@ async def _play(service: Service, arguments: argparse.Namespace) -> None:
             if bots:
                 await table.start()
         await play(table, _lines(), _out, patient=not sys.stdin.isatty())
+        _tell_evidence(evidence, table)
     return None
 
 
+def _evidence_of(arguments: argparse.Namespace) -> EvidenceFolder:
+    """Return the file for this player's evidence."""
+    return EvidenceFolder(arguments.evidence or default_folder())
+
+
+def _tell_evidence(evidence: EvidenceFolder, table: Table) -> None:
+    """Print where the record will be."""
+    kept = table.evidence
+    if table.status == "over" and kept is not None:
+        _out(f"your evidence is in {evidence.file_of(kept.uid)}")
+
+
 async def _become(service: Service, link: str, arguments: argparse.Namespace) -> tuple[str, str]:
-    """The token of whoever plays, and the room that a link leads to."""
+    """The token of the player, and the room that a link leads to."""
     if link:
         guest = await service.use_link(link)
         print(f"to stay {guest.name}: export TOWERHALL_TOKEN={guest.token}", flush=True)
@@ -145,7 +175,7 @@ async def _become(service: Service, link: str, arguments: argparse.Namespace) ->
     if token:
         return token, ""
     if arguments.mine or arguments.link:
-        raise UsageError("set TOWERHALL_TOKEN: somebody new has no rooms")
+        raise UsageError("set TOWERHALL_TOKEN: a new guest has no rooms")
     guest = await service.guest(arguments.name or getuser())
     if sys.stdin.isatty():
         print(f"to come back as {guest.name}: export TOWERHALL_TOKEN={guest.token}")
@@ -155,11 +185,11 @@ async def _become(service: Service, link: str, arguments: argparse.Namespace) ->
 async def _new_goal(
     service: Service, token: str, bots: list[str], arguments: argparse.Namespace
 ) -> Goal:
-    """A room that was not there before, or one in which somebody waits for company."""
+    """Create a room, or find one in which a player waits for others."""
     options = None if arguments.preset is None else {"preset": arguments.preset}
     if arguments.quick:
         if bots or arguments.private:
-            raise UsageError("--quick is for people whom you do not know: no bots, nothing private")
+            raise UsageError("--quick finds other players: leave out --bots and --private")
         place = await service.quickplay(
             token,
             arguments.game,
@@ -172,24 +202,31 @@ async def _new_goal(
     room = await service.create_room(
         token,
         arguments.game,
-        seats=arguments.seats or max(2, len(bots) + 1),
+        seats=arguments.seats or max(await fewest_seats(service, arguments.game), len(bots) + 1),
         options=options,
         turn_seconds=arguments.turn_seconds,
         bot_delay_ms=arguments.bot_delay_ms,
         private=arguments.private,
     )
+    _evidence_of(arguments).keep_creation(room)
     print(f"room {room.code}" + (f", key {room.key}" if room.key else ""), flush=True)
     if room.key:
         print(f"invite by {service.url}{room.invite}", flush=True)
     return Goal(room.code, room.key)
 
 
+async def fewest_seats(service: Service, name: str) -> int:
+    """Two, or the nearest number that the game takes. The service itself refuses unknown games."""
+    spans = [game["seats"] for game in await service.games() if game["name"] == name]
+    return min(range(spans[0][0], spans[0][1] + 1), key=lambda n: abs(n - 2)) if spans else 2
+
+
 def _show_rooms(rooms: list[dict[str, Any]]) -> None:
-    """One line for each; names are other people's, and must not steer a terminal."""
+    """One line for each room. Names of other people must not control the terminal."""
     if not rooms:
-        print("there are none")
+        print("no rooms")
     for room in rooms:
-        names = ", ".join(room["names"]) or "nobody"
+        names = ", ".join(room["names"]) or "no players"
         turn = ", your turn" if room.get("your_turn") else ""
         line = f"{room['code']}  {room['game']}  {room['status']}{turn}"
         line += f"  {room['taken']} of {room['seats']} seats: {names}"
@@ -201,9 +238,9 @@ def _out(line: str) -> None:
 
 
 async def _lines() -> AsyncIterator[str]:
-    """Lines of standard input, be it a terminal, a pipe or a file.
+    """Yield lines of standard input: a terminal, a pipe or a file.
 
-    A thread reads them: not everything that can be standard input can be waited for.
+    A thread reads them: asyncio cannot wait for every kind of standard input.
     """
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str] = asyncio.Queue(maxsize=1)

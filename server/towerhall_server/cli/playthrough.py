@@ -1,6 +1,6 @@
 """`towerhall playthrough`: one whole game between bots as readable text.
 
-The text is deterministic and shows everything a player would get: facts, patches, offers. Kept in
+The text is deterministic and shows all data of a player: facts, patches, offers. Kept in
 `tests/games/playthroughs/<game>/`, such texts guard against unintended changes of a game.
 """
 
@@ -33,7 +33,7 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "playthrough",
         help="show one game between bots, move by move",
-        description="Plays one game between bots and writes down all that happens in it.",
+        description="Plays one game between bots and writes down every event.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def lines(arguments: argparse.Namespace) -> Iterator[str]:
-    """The whole text. Its first line is the command that makes it again."""
+    """Return the whole text. Its first line is the command that makes it again."""
     match = find_match(arguments)
     game, bots, options = match.game, match.bots, match.options
     singles = "".join(f" --option {single}" for single in arguments.option)

@@ -12,7 +12,7 @@ LINE_SECONDS = 10.0
 
 
 class Progress:
-    """One line that tells how far something has come, and how long the rest may take."""
+    """One line that shows progress and the estimated time left."""
 
     def __init__(self, total: int, label: str, stream: TextIO | None = None) -> None:
         self._total = total
@@ -22,7 +22,7 @@ class Progress:
         self._began = self._shown = monotonic()
 
     def show(self, count: int) -> None:
-        """So many are done. Most of these are not drawn: a line that flickers cannot be read."""
+        """Set the number of items done. Draws rarely: a flickering line cannot be read."""
         now = monotonic()
         pause = REDRAW_SECONDS if self._live else LINE_SECONDS
         if now - self._shown >= pause and count < self._total:
@@ -47,7 +47,7 @@ class Progress:
 def progress(
     items: Iterable[Item], total: int, label: str, stream: TextIO | None = None
 ) -> Iterator[Item]:
-    """Pass the items on and show how many of them have come."""
+    """Pass the items on and show their count."""
     shown = Progress(total, label, stream)
     for count, item in enumerate(items, start=1):
         yield item

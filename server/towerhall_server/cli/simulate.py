@@ -2,15 +2,15 @@
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from math import sqrt
+from math import ceil, sqrt
 from multiprocessing import get_context
 from signal import SIG_IGN, SIGINT, signal
 
 import msgspec
 
-from towerhall_server.cli.arena import final_result, match_seed, play
+from towerhall_server.cli.arena import Step, final_result, match_seed, play
 from towerhall_server.cli.arguments import (
     Subparsers,
     add_match_arguments,
@@ -20,6 +20,7 @@ from towerhall_server.cli.arguments import (
 )
 from towerhall_server.cli.errors import UsageError
 from towerhall_server.cli.progress import progress
+from towerhall_server.game import AnyGame
 
 EXAMPLES = """\
 examples:
@@ -27,22 +28,40 @@ examples:
   towerhall simulate five_towers --bots valuer,greedy --preset spanish --option auto_pass=false
 
 Seats rotate from game to game. A shared win counts in equal parts. The column after the share is
-its standard error.
+its standard error. A game may have figures of its own: a second table shows for each of them the
+mean, the 95th percentile, the least and the most of all games.
 """
-
-
 MOST_JOBS = 64
+PERCENTILE = 0.95
 
 
 class Outcome(msgspec.Struct, frozen=True):
     """One bot in one game."""
 
     share: float
-    """Of the win: 1 alone, 1/2 with one other, 0 for a loss."""
+    """Share of the win: 1 alone, 1/2 with one other, 0 for a loss."""
     score: int
     decisions: int
     seconds: float
     slowest: float
+
+
+class Played(msgspec.Struct, frozen=True):
+    """One game: an outcome for each bot as listed, and the game's own figures."""
+
+    outcomes: list[Outcome]
+    figures: Mapping[str, int]
+
+
+class Spread(msgspec.Struct, frozen=True):
+    """One figure over all games that have it."""
+
+    name: str
+    mean: float
+    high: int
+    """The 95th percentile: 95 % of the games do not exceed it."""
+    least: int
+    most: int
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -82,17 +101,19 @@ def run(arguments: argparse.Namespace) -> int:
     games = play_series(
         game.name, options, bots, arguments.games, seed=arguments.seed, jobs=arguments.jobs
     )
-    outcomes = list(progress(games, arguments.games, game.name))
+    played = list(progress(games, arguments.games, game.name))
     print(f"{game.name}, {arguments.games} games, seed {arguments.seed}, {_spelled(options)}")
-    for line in table(standings(bots, outcomes)):
+    for line in table(standings(bots, [each.outcomes for each in played])):
+        print(line)
+    for line in figure_table(spreads([each.figures for each in played])):
         print(line)
     return 0
 
 
 def play_series(
     game: str, options: msgspec.Struct, bots: Sequence[str], games: int, *, seed: int, jobs: int
-) -> Iterator[list[Outcome]]:
-    """The outcomes of each game, one per bot as listed; in any order, but always the same ones."""
+) -> Iterator[Played]:
+    """Yield the games in any order, but always the same games."""
     play_one = partial(play_match, game, options, tuple(bots), seed)
     if jobs == 1:
         yield from map(play_one, range(games))
@@ -107,12 +128,13 @@ def _leave_interrupts_to_the_parent() -> None:
 
 def play_match(
     name: str, options: msgspec.Struct, bots: tuple[str, ...], seed: int, number: int
-) -> list[Outcome]:
-    """One game of a series; the bots have moved on by one seat since the game before."""
+) -> Played:
+    """Play one game of a series. Bots move on by one seat in each game."""
     game = find_game(name)
     seats = len(bots)
     seated = [bots[(seat - number) % seats] for seat in range(seats)]
-    steps = list(play(game, options, seated, match_seed(seed, number)))
+    seed_of_match = match_seed(seed, number)
+    steps = list(play(game, options, seated, seed_of_match))
     result = final_result(game, steps)
     times: list[list[float]] = [[] for _ in bots]
     for step in steps:
@@ -125,7 +147,17 @@ def play_match(
         outcomes.append(
             Outcome(share, result.scores[seat], len(spent), sum(spent), max(spent, default=0.0))
         )
-    return outcomes
+    return Played(outcomes, _figures(game, options, seats, seed_of_match, steps))
+
+
+def _figures(
+    game: AnyGame, options: msgspec.Struct, seats: int, seed: bytes, steps: Sequence[Step]
+) -> Mapping[str, int]:
+    """Count the game's figures, from its last state and from all events since the start."""
+    if game.figures is None:
+        return {}
+    setup = game.setup(game.start(options, seats, seed))
+    return game.figures(steps[-1].after, (*setup, *(e for step in steps for e in step.events)))
 
 
 def standings(bots: Sequence[str], outcomes: Sequence[list[Outcome]]) -> list[Standing]:
@@ -155,6 +187,25 @@ def table(rows: Sequence[Standing]) -> Iterator[str]:
             f"{row.bot:<12} {row.share:>7.1%} {row.share_error:>6.1%} {row.mean_score:>7.1f}"
             f" {row.decision_ms:>8.2f} ms {row.slowest_ms:>8.2f} ms"
         )
+
+
+def spreads(played: Sequence[Mapping[str, int]]) -> list[Spread]:
+    """Return each figure that any game has, in order of its first game."""
+    names = dict.fromkeys(name for figures in played for name in figures)
+    rows = []
+    for name in names:
+        values = sorted(figures[name] for figures in played if name in figures)
+        high = values[ceil(PERCENTILE * len(values)) - 1]
+        rows.append(Spread(name, sum(values) / len(values), high, values[0], values[-1]))
+    return rows
+
+
+def figure_table(rows: Sequence[Spread]) -> Iterator[str]:
+    if rows:
+        width = max(12, *(len(row.name) for row in rows))
+        yield f"{'figure':<{width}} {'mean':>7} {'p95':>6}  range"
+        for row in rows:
+            yield (f"{row.name:<{width}} {row.mean:>7.1f} {row.high:>6}  {row.least} to {row.most}")
 
 
 def _spelled(options: msgspec.Struct) -> str:

@@ -1,8 +1,7 @@
-"""Rooms as an operator finds them in the store, without asking any server.
+"""Rooms in the store, read by an operator without a server.
 
-Everything here is read from logs, or appended to them as servers do it: a room that is closed here
-is shown as closed at once wherever somebody looks at it. What only players may know is in none of
-the answers, and neither are keys, tokens, nonces and secrets.
+This module reads logs, and appends to them as servers do: viewers see the closure of a room
+immediately. No answer contains hidden information of players, keys, tokens, nonces or secrets.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -12,23 +11,28 @@ from typing import Any, Final
 
 import msgspec
 
-from towerhall_server.eventlog.data_folder import socket_of_engine
+from towerhall_server.cli.on_store import NAME
+from towerhall_server.eventlog.answers import Appended, Gone
 from towerhall_server.eventlog.entry import Entry, mark
-from towerhall_server.eventlog.errors import StoreError
-from towerhall_server.eventlog.log import Appended, EventLog, Gone
+from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.moving import destination, is_fence
 from towerhall_server.game import discover
-from towerhall_server.room import core
-from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.follower import Follower, RoomGoneError
-from towerhall_server.room.node import Node
-from towerhall_server.room.reading import whole_log
-from towerhall_server.room.replica import Replica
+from towerhall_server.live.clock import ServiceClock
+from towerhall_server.live.follower import Follower, RoomGoneError
+from towerhall_server.live.loading import whole_log
+from towerhall_server.live.node import Node
+from towerhall_server.live.replica import Replica
+from towerhall_server.room import steps
+from towerhall_server.room.closing import close_step
 from towerhall_server.room.table import Holder, Table
 from towerhall_server.room.view import describe
+from towerhall_server.store.data_folder import socket_of_engine
+from towerhall_server.store.errors import StoreError
 
-NAME: Final = "operator"
 UNREADABLE: Final = "unreadable"
-"""The status of a room that this version cannot read: others may be able to."""
+"""The status of a room that this version cannot read; other versions may."""
+MOVED: Final = "moved"
+"""The status of a room that is in another store."""
 
 
 class NoRoomError(Exception):
@@ -36,25 +40,29 @@ class NoRoomError(Exception):
 
 
 class UnreadableRoomError(Exception):
-    """The log of a room cannot be followed by this version."""
+    """This version cannot read the log of a room."""
 
 
 def url_of_store(redis_url: str, data_folder: Path) -> str:
-    """Of the operator's own store, or of the engine of a server that runs on that folder.
-    `EngineError` if there is none."""
+    """Return the URL of the operator's own store, or of the engine that a server runs on that
+    folder. Raises `EngineError` if there is none."""
     return redis_url or f"unix://{socket_of_engine(data_folder)}"
 
 
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[Node]:
-    """A node without viewers. `StoreError` if the store does not answer."""
+    """Yield a node without viewers. Raises `StoreError` if the store does not answer."""
     async with EventLog(url, NAME) as log:
         await log.ping()
         yield Node(NAME, log, ServiceClock(), discover())
 
 
+class MovedRoomError(UnreadableRoomError):
+    """The room is in another store by now."""
+
+
 class Found(msgspec.Struct, frozen=True):
-    """A room as its log has it."""
+    """A room, as read from its log."""
 
     replica: Replica
     first: Entry
@@ -66,15 +74,16 @@ class Found(msgspec.Struct, frozen=True):
 
 
 async def find(node: Node, code: str) -> Found:
-    """The room of that code, from its log."""
+    """Read the room of that code from its log."""
     secret = await node.log.secret(code)
     try:
         entries = await whole_log(node.log, code)
         if secret is None or not entries:
             raise NoRoomError
-        replica = Replica(node.games, secret)
-        replica.load(entries)
-    except (NoRoomError, StoreError):
+        if is_fence(entries[-1]):
+            raise MovedRoomError(f"it was moved to {destination(entries[-1])}")
+        replica = Replica.load(node.games, secret, entries)
+    except (NoRoomError, MovedRoomError, StoreError):
         raise
     except Exception as error:
         raise UnreadableRoomError(str(error)) from error
@@ -82,29 +91,31 @@ async def find(node: Node, code: str) -> Found:
 
 
 async def listed(node: Node) -> dict[str, dict[str, Any]]:
-    """What the lobby shows."""
+    """Return the rooms in the lobby."""
     found = await node.log.summaries()
     return {code: msgspec.json.decode(found[code]) for code in sorted(found)}
 
 
 async def unlisted(node: Node, known: Mapping[str, object]) -> Sequence[str]:
-    """The codes of all other rooms: private ones, and those whose games are over."""
+    """Return the codes of all other rooms: private ones, and finished ones."""
     return sorted(set(await node.log.rooms()) - set(known))
 
 
 async def outline(node: Node, code: str) -> dict[str, Any] | None:
-    """A room in a few words; None if it has gone meanwhile."""
+    """Summarise a room; None if it is gone."""
     try:
         table = (await find(node, code)).table
     except NoRoomError:
         return None
+    except MovedRoomError:
+        return {"code": code, "status": MOVED}
     except UnreadableRoomError:
         return {"code": code, "status": UNREADABLE}
     return describe(table) | ({"private": True} if table.key_hash else {})
 
 
 def details(found: Found) -> dict[str, Any]:
-    """All that an operator may want to know of a room."""
+    """Return all that an operator may know of a room."""
     room, table = found.replica.room, found.table
     document = describe(table)
     del document["names"], document["taken"]
@@ -118,7 +129,7 @@ def details(found: Found) -> dict[str, Any]:
         "last_ms": found.last.stamps.wall_ms,
         "commits": found.last.seq,
         "mark": mark(found.last.chain),
-        "next": core.due(room).errand,
+        "next": steps.due(room).errand,
     }
     if table.result is not None:
         document["result"] = msgspec.to_builtins(table.result)
@@ -139,16 +150,16 @@ def _seat(table: Table, seat: int, holder: Holder | None) -> dict[str, Any]:
 
 
 async def close(node: Node, code: str, reason: str) -> int | None:
-    """End a room without a result; the seq of the commit, or None if it was over already.
+    """End a room without a result. Returns the seq of the commit, or None if it was over already.
 
-    Whoever is faster with something else wins, as between nodes: then it is tried again after that.
+    A concurrent commit of another node wins, as between nodes. Then the close is retried after it.
     """
     follower = Follower(node, (await find(node, code)).replica)
-    # A server that is alone does not listen to news. It does from now on, and reads what it missed.
+    # A lone server stops listening to news. It listens again from now on, and reads what it missed.
     node.log.be_there()
     try:
         while follower.room.table.status != "over":
-            answer = await follower.append(core.close_step(follower.room, reason))
+            answer = await follower.append(close_step(follower.room, reason, "service"))
             if isinstance(answer, Gone):
                 raise NoRoomError
             if isinstance(answer, Appended):

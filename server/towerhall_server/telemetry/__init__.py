@@ -1,1 +1,14 @@
-"""What operators can see of a running server: counted here, shown on a port of its own."""
+"""Observability of a running server: counts, log lines, and a private port.
+
+Nothing here may name a person, a token or a hidden card.
+"""
+
+__all__ = [
+    "answers",
+    "families",
+    "lag",
+    "logs",
+    "meters",
+    "port",
+    "private",
+]

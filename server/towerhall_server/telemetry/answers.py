@@ -1,4 +1,4 @@
-"""Counts what is answered over HTTP, by the route that was found and the status that was sent."""
+"""Counts HTTP answers by route and status."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -9,15 +9,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from towerhall_server.telemetry.meters import Meters
 
 ELSEWHERE: Final = "elsewhere"
-"""All addresses that are none: whoever asks for nonsense must not make counts without end."""
+"""The label of all unknown paths: otherwise random requests would make endless labels."""
 SOCKET: Final = "socket"
-"""Stands for the method of a request to become one."""
+"""Replaces the method in the label of a WebSocket request."""
 METHODS: Final = frozenset((SOCKET, "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 STARTS: Final = frozenset(("http.response.start", "websocket.http.response.start"))
 
 
 class CountedAnswers:
-    """A layer around an application. Of sockets only those are counted that are turned away."""
+    """A layer around an application. It counts only those sockets that are refused."""
 
     def __init__(self, app: ASGIApp, meters: Meters, routes: Sequence[BaseRoute]) -> None:
         self._app = app
@@ -40,6 +40,6 @@ class CountedAnswers:
 
 
 def paths_of(routes: Sequence[BaseRoute]) -> dict[Any, str]:
-    """The path of each endpoint, as it is written in the table of routes."""
+    """Return the path of each endpoint, as the table of routes has it."""
     known = [route for route in routes if isinstance(route, (Route, WebSocketRoute))]
     return {route.endpoint: route.path for route in known}

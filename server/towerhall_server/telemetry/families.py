@@ -1,4 +1,4 @@
-"""Counts as Prometheus wants to read them. Everything is worked out when somebody asks."""
+"""Metrics in Prometheus' form. They are computed when they are read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate
@@ -22,7 +22,7 @@ PREFIX: Final = "towerhall_"
 
 
 class Counted(Collector):
-    """All families of one server."""
+    """All metric families of one server."""
 
     def __init__(
         self, meters: Meters, levels: Callable[[], Levels], about: Mapping[str, str]
@@ -32,7 +32,7 @@ class Counted(Collector):
         self._about = dict(about)
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing is read to register this: the server may not be there yet."""
+        """Registering reads nothing: the server may not exist yet."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
@@ -66,10 +66,10 @@ def _of_levels(now: Levels) -> Iterator[Metric]:
 
 def _of_moves(meters: Meters) -> Iterator[Metric]:
     yield _counter("appends", "Commits put into logs", meters.appends)
-    yield _counter("conflicts", "Appends that came second", meters.answers["conflict"])
-    yield _by_name("append_refusals", "Appends that the store did not do", "answer", meters.answers)
+    yield _counter("conflicts", "Appends that lost to another node", meters.answers["conflict"])
+    yield _by_name("append_refusals", "Appends that the store refused", "answer", meters.answers)
     yield _histogram(
-        "append_seconds", "Asking the store until its answer is known", meters.append_seconds
+        "append_seconds", "From a call to the store until its answer", meters.append_seconds
     )
     yield _histogram(
         "broadcast_seconds",
@@ -79,18 +79,26 @@ def _of_moves(meters: Meters) -> Iterator[Metric]:
     yield _histogram("loop_lag_seconds", "Lateness of the event loop", meters.lag_seconds)
     yield _counter("store_pauses", "Times that a room had to wait for the store", meters.pauses)
     yield _counter("lost_commits", "Commits that logs have lost", meters.lost_commits)
-    yield _counter("rooms_created", "Rooms made here", meters.rooms_created)
+    yield _counter("broken_logs", "Logs that could be read only in part", meters.broken_logs)
+    yield _counter("fast_path_faults", "Faults of the fast path", meters.fast_path_faults)
+    yield _counter("rooms_created", "Rooms created here", meters.rooms_created)
+    yield _by_name("snapshots", "Snapshots of rooms", "fate", meters.snapshots)
+    yield _counter("log_leaves", "Leaves added to the public log", meters.log_leaves)
+    yield _counter("log_faults", "Looks at an inconsistent public log", meters.log_faults)
 
 
 def _of_people(meters: Meters) -> Iterator[Metric]:
-    yield _counter("duplicates", "Commands that had been done before", meters.duplicates)
-    yield _counter("stale", "Commands that came too late to be done", meters.rejects["stale"])
+    yield _counter("duplicates", "Commands that were in the log already", meters.duplicates)
+    yield _counter("stale", "Commands that came too late", meters.rejects["stale"])
     yield _by_name("rejects", "Commands refused", "code", meters.rejects)
     yield _by_name("bad_messages", "Messages answered with an error", "code", meters.bad_messages)
     yield _by_name("closes", "Connections ended by the server", "reason", meters.closes)
-    yield _counter("slow_readers_closed", "Readers given up", meters.closes["too_slow"])
-    yield _counter("resyncs", "Slow readers started again from a snapshot", meters.resyncs)
-    yield _counter("quotas_unasked", "Quotas judged without the store", meters.quotas_unasked)
+    yield _counter(
+        "slow_readers_closed", "Slow readers that were closed", meters.closes["too_slow"]
+    )
+    yield _counter("resyncs", "Slow readers that were resynchronised", meters.resyncs)
+    yield _counter("quotas_unasked", "Quotas decided without the store", meters.quotas_unasked)
+    yield _counter("audit_lost", "Acts missing from the audit log", meters.audit_lost)
     answers = CounterMetricFamily(
         f"{PREFIX}http_answers", "HTTP answers", labels=["method", "route", "status"]
     )

@@ -1,4 +1,4 @@
-"""How late the event loop is: something is planned often, and how late it comes is noted."""
+"""Measures the lag of the event loop: the delay of a regular timer."""
 
 import asyncio
 from time import monotonic
@@ -10,7 +10,7 @@ EVERY_SECONDS: Final = 0.1
 
 
 async def watch_lag(into: Histogram) -> None:
-    """For ever. What keeps the loop busy for long delays this, and so is seen."""
+    """Measure forever. Long work on the loop delays this timer, and so shows."""
     while True:
         # Not the loop's own clock: it stands still while the loop is busy.
         planned = monotonic() + EVERY_SECONDS

@@ -1,9 +1,9 @@
-"""What a server counts while it works: plain numbers, read by whoever asks and reset by nobody.
+"""Counters of a running server: plain numbers, read on demand and never reset.
 
-Counting must cost next to nothing, so nothing here locks, formats or looks up a label while a move
-is under way: a counter is an attribute, a histogram adds one to one of a few numbers. Codes and
-routes are counted by name, off the way of a move. No name of a person, no code of a room and no
-address may become the name of a count: there would be no end of them, and they are not for metrics.
+Counting must cost next to nothing. So nothing here locks, formats or looks up a label during a
+move: a counter is an attribute, a histogram increments one of a few numbers. Codes and routes are
+counted by name, off the hot path. No name of a person, no code of a room and no address may become
+a label: labels must be few, and metrics must name no one.
 """
 
 from bisect import bisect_left
@@ -13,17 +13,11 @@ from typing import Final
 import msgspec
 
 FAST: Final = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 3.0, 10.0)
-"""Upper bounds in seconds, for what should take milliseconds."""
-
-
-CONNECTION_OBJECTS: Final = 40
-ROOM_OBJECTS: Final = 500
-"""What may be left behind in cycles when one of them ends, at most. Of a room it is mostly plain
-data that hangs on a few objects, and is counted by what it weighs."""
+"""Upper bounds in seconds, for work that should take milliseconds."""
 
 
 class Histogram:
-    """How often something took how long. The last count is of all that exceeded every bound."""
+    """A histogram of durations. The last count is of those above every bound."""
 
     __slots__ = ("bounds", "counts", "seconds")
 
@@ -38,63 +32,79 @@ class Histogram:
 
 
 class Meters:
-    """All that one server has counted since its start."""
+    """All counts of one server since its start."""
 
     __slots__ = (
         "answers",
         "append_seconds",
         "appends",
+        "audit_lost",
         "bad_messages",
         "broadcast_seconds",
+        "broken_logs",
         "closes",
         "duplicates",
+        "fast_path_faults",
         "http",
         "lag_seconds",
-        "left_behind",
+        "log_faults",
+        "log_leaves",
         "lost_commits",
         "pauses",
         "quotas_unasked",
         "rejects",
         "resyncs",
         "rooms_created",
+        "snapshots",
     )
 
     def __init__(self) -> None:
         self.append_seconds = Histogram()
-        """From asking the store until its answer was known, whatever it was."""
+        """From a call to the store until its answer, of any kind."""
         self.broadcast_seconds = Histogram()
         """From a command's arrival until its frame was handed to all connections."""
         self.lag_seconds = Histogram()
-        """How much later than planned the event loop came to something."""
+        """Delay of timers on the event loop."""
         self.appends = 0
-        """Commits that this server put into logs."""
+        """Commits that this server appended."""
         self.answers: Counter[str] = Counter()
-        """What the store answered to appends that it did not do: conflict, duplicate, ..."""
+        """Appends that the store refused, by answer: conflict, duplicate, ..."""
         self.duplicates = 0
-        """Commands that were in the log already, wherever that was found out."""
+        """Commands that were in the log already, however this was found out."""
+        self.fast_path_faults = 0
+        """Commands that failed on the fast path; the actor decided and answered them."""
         self.rejects: Counter[str] = Counter()
-        """Commands that were refused, by code."""
+        """Refused commands, by code."""
         self.bad_messages: Counter[str] = Counter()
         """Messages that were answered with an error, by code."""
         self.closes: Counter[str] = Counter()
-        """Connections that this server ended, by reason; `too_slow` are the slow readers."""
+        """Connections that this server closed, by reason; `too_slow` are the slow readers."""
         self.http: Counter[tuple[str, str, int]] = Counter()
-        """Answers by method, route and status."""
+        """HTTP answers by method, route and status."""
         self.resyncs = 0
-        """Viewers that fell behind and started again from a snapshot."""
+        """Viewers that fell behind and were resynchronised."""
         self.pauses = 0
-        """How often a room had to wait for the store."""
+        """Times that a room had to wait for the store."""
         self.lost_commits = 0
         """Commits that viewers had seen and the log has lost."""
+        self.broken_logs = 0
+        """Logs that this server could read only in part."""
         self.rooms_created = 0
-        self.left_behind = 0
-        """Objects of connections and rooms that have ended, which perhaps only a sweep frees."""
+        self.snapshots: Counter[str] = Counter()
+        """Snapshots of rooms, by outcome."""
+        """Objects of ended connections and rooms, which perhaps only a full collection frees."""
         self.quotas_unasked = 0
-        """Quotas that were judged here alone, because the store did not answer."""
+        """Quotas that were decided locally, because the store did not answer."""
+        self.log_leaves = 0
+        """Leaves that this server added to the public log."""
+        self.log_faults = 0
+        """Looks at an inconsistent public log. Nothing is added or signed then."""
+        self.audit_lost = 0
+        """Acts missing from the audit log, because the store did not accept them."""
 
 
 class Levels(msgspec.Struct, frozen=True):
-    """What there is at the moment, on this server."""
+    """The current levels of this server."""
 
     rooms: int
     paused: int

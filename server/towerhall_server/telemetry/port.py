@@ -1,4 +1,4 @@
-"""The private port: `GET /metrics` for whoever may look, and nothing else."""
+"""The private port: `GET /metrics` for permitted readers, and nothing else."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ class MetricsPortError(Exception):
 
 
 def metrics_app(shown: CollectorRegistry, token: str) -> Starlette:
-    """The whole of what is served there."""
+    """The application of the private port."""
 
     async def metrics(request: Request) -> Response:
         if not may_look(token, request.headers.get("authorization", "")):
@@ -43,7 +43,7 @@ def metrics_app(shown: CollectorRegistry, token: str) -> Starlette:
 
 
 class _Beside(uvicorn.Server):
-    """A server beside the service, which alone minds signals."""
+    """A server beside the service; the service alone handles signals."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -52,7 +52,7 @@ class _Beside(uvicorn.Server):
 
 @asynccontextmanager
 async def metrics_port(app: Starlette, host: str, port: int) -> AsyncIterator[str]:
-    """Serve it for the length of an `async with` block; the address of the metrics."""
+    """Serve it for the length of an `async with` block. Yields the address of the metrics."""
     with _bound(host, port) as listening:
         config = uvicorn.Config(
             app,

@@ -1,8 +1,7 @@
-"""Who may look at the metrics: this machine, or whoever has the token.
+"""Who may read the metrics: this machine, or a reader with the token.
 
-Metrics tell how busy a server is and how it fails, which is nobody else's business. So they have a
-port of their own, which is at this machine's own address unless somebody chooses another one, and
-there a token is a duty.
+Metrics show load and faults of a server, which should stay private. So they have a port of their
+own. It listens on the loopback address by default; on any other address a token is required.
 """
 
 import ipaddress
@@ -14,18 +13,19 @@ MOST_PORT: Final = 65_535
 
 
 class UnsafeMetricsError(ValueError):
-    """The metrics would be open to strangers, or nowhere; the message says what to change."""
+    """The metrics would be public, or unreachable; the message says what to change."""
 
 
 def read_token(text: str) -> str:
-    """A token that nobody guesses, or `ValueError`, which does not tell it."""
+    """Parse a token that cannot be guessed. Raises `ValueError` without its text."""
     if len(text) < LEAST_TOKEN or not text.isascii() or not text.isprintable() or " " in text:
-        raise ValueError(f"a token has at least {LEAST_TOKEN} visible ASCII characters, no space")
+        raise ValueError(f"a token needs at least {LEAST_TOKEN} visible ASCII characters, no space")
     return text
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it. Of names only one is known to mean that."""
+    """Whether only this machine can reach the host. Of names only `localhost` is known to mean
+    that."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -33,7 +33,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check(host: str, port: int, token: str, workers: int, served: int) -> None:
-    """Whether metrics may be shown there, by so many workers beside the service's own port."""
+    """Check that metrics may be shown there, by that many workers beside the service's own port."""
     if not port:
         return
     if not token and not is_loopback(host):
@@ -50,7 +50,7 @@ def check(host: str, port: int, token: str, workers: int, served: int) -> None:
 
 
 def may_look(token: str, authorization: str) -> bool:
-    """Whether a request with that header gets the metrics."""
+    """Whether a request with that header may read the metrics."""
     if not token:
         return True
     kind, _, given = authorization.partition(" ")

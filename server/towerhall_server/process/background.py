@@ -1,4 +1,4 @@
-"""Tasks that last as long as the server does."""
+"""Tasks that run as long as the server."""
 
 import asyncio
 import logging
@@ -11,8 +11,8 @@ PAUSE_SECONDS: Final = 1.0
 
 
 def lasting(name: str, run: Callable[[], Awaitable[None]]) -> "asyncio.Task[None]":
-    """Run something that does not end by itself. A fault in it is noted, and it begins again: a
-    server without its beat, or without the news of others, looks alive and is not."""
+    """Run an endless task. A fault in it is logged, and it is restarted: a server without its beat,
+    or without news of other nodes, looks alive and is not."""
     return asyncio.create_task(_again_and_again(name, run), name=name)
 
 
@@ -21,5 +21,5 @@ async def _again_and_again(name: str, run: Callable[[], Awaitable[None]]) -> Non
         try:
             return await run()
         except Exception:
-            logger.exception("%s met a fault and begins again", name)
+            logger.exception("%s failed and is restarted", name)
         await asyncio.sleep(PAUSE_SECONDS)

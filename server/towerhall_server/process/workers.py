@@ -1,8 +1,8 @@
-"""Several server processes that share one port: started, watched, replaced when they die, ended.
+"""Several server processes on one port: started, watched, replaced when they die, ended.
 
-The kernel hands each new connection to one of them. Nothing else is shared but the store, so they
-are nodes like any others. A worker that dies takes only its connections with it; clients come back,
-to the same port, and find another. When the watching process dies, its workers end by themselves.
+The kernel hands each new connection to one of them. They share only the store, so they are nodes
+like any others. A dead worker loses only its own connections; clients reconnect to the same port
+and reach another worker. When the watching process dies, its workers end by themselves.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from typing import Any, Final, Protocol
 import msgspec
 import uvloop
 
-from towerhall_server.logs import set_up_logs
-from towerhall_server.settings import Settings
+from towerhall_server.config.settings import Settings
+from towerhall_server.telemetry.logs import set_up_logs
 
 logger = logging.getLogger(__name__)
 
 REPLACE_SECONDS: Final = 1.0
 END_SECONDS: Final = 10.0
-"""How long a worker may take beyond the time that connections have to end."""
+"""Seconds that a worker may take beyond the time that connections have to end."""
 ORPHAN_SECONDS: Final = 0.5
 BACKLOG: Final = 2048
 _processes = multiprocessing.get_context("spawn")
@@ -50,7 +50,7 @@ class Serve(Protocol):
 
 @contextmanager
 def reserved_port(host: str, port: int) -> Iterator[int]:
-    """The port that workers will listen at, kept from everybody else. Nothing is accepted here."""
+    """Reserve the port of the workers. No connection is accepted here."""
     try:
         reserved = _bound(host, port)
     except OSError as error:
@@ -80,7 +80,7 @@ class Crew:
         self._stop = asyncio.Event()
 
     async def run(self, announce: Callable[[], None]) -> None:
-        """Keep all at work until SIGINT or SIGTERM. `announce` is called when all serve."""
+        """Keep all workers running until SIGINT or SIGTERM. `announce` is called when all serve."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop.set)
@@ -104,13 +104,13 @@ async def _all_set(events: list[asyncio.Event]) -> None:
 
 
 def _settings_of(settings: Settings, number: int) -> Settings:
-    """Of one worker. Metrics are of one process, so each shows its own at a port of its own."""
+    """The settings of one worker. Each shows its own metrics at a port of its own."""
     port = settings.metrics_port
     return msgspec.structs.replace(settings, metrics_port=port + number if port else 0)
 
 
 class _Place:
-    """Where one worker works, and after it the next."""
+    """The place of one worker, and of its replacements."""
 
     def __init__(self, work: tuple[Serve, Settings], stop: asyncio.Event, patience: float) -> None:
         self._work = work
@@ -125,11 +125,11 @@ class _Place:
                 return
             if not self.is_open.is_set():
                 raise WorkerError("a worker could not start: see above")
-            logger.error("worker %d ended by %s; another follows", process.pid, process.exitcode)
+            logger.error("worker %d ended by %s and is replaced", process.pid, process.exitcode)
             await asyncio.sleep(REPLACE_SECONDS)
 
     async def _employ(self) -> SpawnProcess:
-        """One worker, from its first to its last moment."""
+        """Run one worker from start to end."""
         here, there = _processes.Pipe(duplex=False)
         process = _processes.Process(target=_work, args=(there, os.getpid(), *self._work))
         process.start()
@@ -159,7 +159,7 @@ class _Place:
         return process
 
     def _hear(self, worker: Connection) -> None:
-        """The first word of a worker is that it serves; there is no other."""
+        """A worker writes one word to its pipe: that it serves."""
         asyncio.get_running_loop().remove_reader(worker.fileno())
         try:
             worker.recv_bytes()
@@ -169,7 +169,7 @@ class _Place:
 
 
 def _work(ready: Connection, watcher: int, serve: Serve, settings: Settings) -> None:
-    """What a worker does: the same as a server that is alone."""
+    """The main function of a worker: the same as a lone server."""
     set_up_logs(settings.log_format, settings.log_level)
 
     async def work() -> None:
@@ -186,7 +186,7 @@ def _work(ready: Connection, watcher: int, serve: Serve, settings: Settings) -> 
 
 
 async def _leave_with(watcher: int) -> None:
-    """Without the process that watches, nobody would end this one."""
-    while os.getppid() == watcher:  # noqa: ASYNC110 - the system tells nobody
+    """End this worker when the watching process has died."""
+    while os.getppid() == watcher:  # noqa: ASYNC110 - there is no event for it
         await asyncio.sleep(ORPHAN_SECONDS)
     os.kill(os.getpid(), signal.SIGTERM)

@@ -8,13 +8,13 @@ from typing import Final
 
 FORMS: Final = ("text", "json", "keyvalue")
 QUIET: Final = ("uvicorn", "websockets", "asyncio")
-"""They tell of every connection, and in detail even what is said on it: keys and tokens too."""
+"""Loggers that describe every connection and its messages, with keys and tokens: never verbose."""
 PLAIN: Final = re.compile(r"[!#-<>-\[\]-~]+")
-"""What needs no quotes: visible ASCII without quotes, `=` and backslashes."""
+"""Values without quotes: visible ASCII without quotes, `=` and backslashes."""
 
 
 def _fields(formatter: logging.Formatter, record: logging.LogRecord) -> dict[str, str]:
-    """What is told of a record, in whatever form."""
+    """The fields of a log record, in any format."""
     document = {
         "time": formatter.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
         "level": record.levelname.lower(),
@@ -32,7 +32,7 @@ class _JsonLines(logging.Formatter):
 
 
 class _KeyValueLines(logging.Formatter):
-    """One line per record, whatever is in it; a value that is not plain is written as in JSON."""
+    """Format one line per record; values that are not plain are written as in JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         return " ".join(f"{key}={_value(text)}" for key, text in _fields(self, record).items())

@@ -1,4 +1,4 @@
-"""uvicorn with another end: whoever is connected is drained before their connections are cut."""
+"""uvicorn with another shutdown: clients are drained before their connections are cut."""
 
 import signal
 import socket
@@ -12,7 +12,7 @@ HANDLED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class DrainingServer(uvicorn.Server):
-    """uvicorn, but rooms are drained before it cuts their connections."""
+    """uvicorn that drains rooms before it cuts their connections."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class DrainingServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """uvicorn would raise the signal once more at its end, while the store is still open."""
+        """Gap: uvicorn raises the signal again at its end, while the store is still open."""
         before = {number: signal.signal(number, self.handle_exit) for number in HANDLED_SIGNALS}
         try:
             yield
@@ -46,6 +46,6 @@ class DrainingServer(uvicorn.Server):
 
 
 def for_url(host: str) -> str:
-    """The host as it stands in an address that can be opened here."""
+    """Return the host for an address that can be opened on this machine."""
     shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host  # noqa: S104 - only shown
     return f"[{shown}]" if ":" in shown else shown
