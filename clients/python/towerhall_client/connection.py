@@ -1,8 +1,8 @@
 """A place at a table: the room as this client sees it, and everything that it may do there.
 
 `connect` keeps the place over any number of breaks. Commands are answered or refused in the end,
-however often the connection broke in between; whoever waits for an answer just waits longer. What
-cannot travel at all raises `ValueError` or `TypeError` where it is said, and nothing is sent.
+however often the connection broke in between; a caller that awaits an answer waits longer. A
+value that no message can hold raises `ValueError` or `TypeError` at the call, and nothing is sent.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from typing import Any, Final
 from weakref import WeakSet
 
 from towerhall_client.errors import RefusedError, TableClosedError, closed_by
+from towerhall_client.evidence_folder import EvidenceFolder
 from towerhall_client.history import History
 from towerhall_client.line import Address, Disconnected, Happening, Line
 from towerhall_client.retry import Retry
@@ -21,8 +22,15 @@ from towerhall_client.room_commands import Answer, RoomCommands
 from towerhall_client.sendable import as_read, body_as_read
 from towerhall_protocol import happenings as h
 from towerhall_protocol.document import Document
+from towerhall_protocol.evidence import Evidence
 from towerhall_protocol.level import MSGPACK
-from towerhall_protocol.messages import ClientChat, ClientCommand, ClientEmote, ServerFrame
+from towerhall_protocol.messages import (
+    ClientChat,
+    ClientCommand,
+    ClientEmote,
+    ClientSign,
+    ServerFrame,
+)
 from towerhall_protocol.offers import Offer
 from towerhall_protocol.replay import Replay
 
@@ -43,13 +51,20 @@ async def connect(
     retry: Retry | None = None,
     ping_seconds: float = PING_SECONDS,
     random_bytes: Callable[[int], bytes] = secrets.token_bytes,
+    evidence: EvidenceFolder | None = None,
 ) -> AsyncIterator["Table"]:
-    """The table of that room, from the first welcome on. `TableClosedError` if there is none."""
+    """The table of that room, from the first welcome on. `TableClosedError` if there is none. What
+    the service says of its log is kept in the folder for `evidence`, if there is one."""
     table = Table(
         Address(url, code, token, key, subprotocol),
-        Replay(random_bytes, keep_frames=keep_frames),
+        Replay(
+            random_bytes,
+            keep_frames=keep_frames,
+            recall=_nothing if evidence is None else evidence.find,
+        ),
         retry or Retry(),
         ping_seconds,
+        _nothing if evidence is None else evidence.keep,
     )
     task = asyncio.create_task(table.run(), name=f"table {code}")
     try:
@@ -63,9 +78,16 @@ async def connect(
 
 
 class Table(RoomCommands):
-    """What one client sees of a room, and what it can do there."""
+    """The view of one client of a room, and its commands there."""
 
-    def __init__(self, address: Address, replay: Replay, retry: Retry, ping_seconds: float) -> None:
+    def __init__(
+        self,
+        address: Address,
+        replay: Replay,
+        retry: Retry,
+        ping_seconds: float,
+        keep: Callable[[Evidence], None] = lambda evidence: None,
+    ) -> None:
         self.code = address.code
         self.replay = replay
         """Everything that is known: `online`, `watchers`, `paused`, `view_at` and more."""
@@ -75,8 +97,9 @@ class Table(RoomCommands):
         self._listeners: WeakSet[_Listener] = WeakSet()
         self._change = asyncio.Event()
         self._closed: TableClosedError | None = None
+        self._keep, self._kept = keep, replay.evidence
 
-    # What is there
+    # State
 
     @property
     def view(self) -> Document:
@@ -84,7 +107,7 @@ class Table(RoomCommands):
 
     @property
     def offers(self) -> tuple[Offer, ...]:
-        """What this seat may do now; nothing while it is not its turn."""
+        """The legal commands of this seat; empty while it is not its turn."""
         return self.replay.offers
 
     @property
@@ -105,6 +128,11 @@ class Table(RoomCommands):
     def is_up(self) -> bool:
         """Whether the connection stands at this moment."""
         return self._line.up
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What is kept of this room, to be compared with its record (P-87)."""
+        return self.replay.evidence
 
     # Waiting
 
@@ -142,18 +170,22 @@ class Table(RoomCommands):
         return await self._game_command(command, dry=True)
 
     async def chat(self, text: str) -> None:
-        """Say something to everybody here. It has been heard when it comes back as `ChatSaid`."""
+        """Send a chat line to the room. It was delivered when it comes back as `ChatSaid`."""
         await self._say(ClientChat(text))
 
     async def emote(self, emote: str) -> None:
-        """Say one of `messages.EMOTES` to everybody who is here at this moment."""
+        """Send one of `messages.EMOTES` to the people who are in the room now."""
         await self._say(ClientEmote(emote))
+
+    async def sign(self) -> None:
+        """Ask the service to sign the present place (P-99), for the evidence."""
+        await self._say(ClientSign())
 
     async def history(self, first: int = 1, last: int | None = None) -> tuple[ServerFrame, ...]:
         """The frames of that range, both ends included; up to now if no end is given."""
         return await self._history.frames(first, self.seq if last is None else last)
 
-    async def _say(self, message: ClientChat | ClientEmote) -> None:
+    async def _say(self, message: ClientChat | ClientEmote | ClientSign) -> None:
         as_read(message)
         await self._line_is_up()
         self._line.post(message)
@@ -186,10 +218,10 @@ class Table(RoomCommands):
         finally:
             self._answers.pop(command.n, None)
 
-    # What happens
+    # Events
 
     async def run(self) -> None:
-        """Keep the line up; when it is down for good, everybody who waits is told."""
+        """Keep the line up; when it is down for good, fail all waiting callers."""
         try:
             await self._line.keep()
         except TableClosedError as error:
@@ -216,6 +248,10 @@ class Table(RoomCommands):
                 self._answer(n, Answer(n, 0, effect))
             case h.Rejected(n, code, rule, params, hint):
                 self._answer(n, RefusedError(code, hint, rule, params))
+        evidence = self.replay.evidence
+        if evidence is not None and evidence is not self._kept:
+            self._kept = evidence
+            self._keep(evidence)
         self._history.happened(happening)
         for listener in self._listeners:
             listener.queue.append(happening)
@@ -233,6 +269,10 @@ class Table(RoomCommands):
     def _changed(self) -> None:
         self._change.set()
         self._change = asyncio.Event()
+
+
+def _nothing(about: object) -> None:
+    """Where no evidence is kept."""
 
 
 class _Listener:

@@ -1,4 +1,4 @@
-"""What goes wrong for a client, as exceptions: each has a stable code and a hint for people."""
+"""Errors of a client as exceptions: each has a stable code and a hint for people."""
 
 from asyncio import CancelledError
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class ServiceError(TowerhallError):
     ) -> None:
         super().__init__(code, hint, params)
         self.status = status
-        """Of the HTTP answer; 0 if there was none."""
+        """Status of the HTTP answer; 0 without an answer."""
 
 
 class RefusedError(TowerhallError):
@@ -51,7 +51,7 @@ class TableClosedError(TowerhallError):
 
 
 def closed_by(error: BaseException) -> TableClosedError:
-    """What is told to whoever waits on a connection that ended this way."""
+    """The error for callers that wait on a connection that ended this way."""
     if isinstance(error, TableClosedError):
         return error
     if isinstance(error, CancelledError):

@@ -104,7 +104,7 @@ class History:
             self._request = None
 
     async def _pause(self, request: _Request, seconds: float | None) -> None:
-        """Wait so long, but no longer once the page has come after all."""
+        """Wait until the page comes, at most this many seconds."""
         if seconds is None:
             return
         pause = asyncio.ensure_future(self._sleep(seconds))

@@ -1,4 +1,4 @@
-"""What is asked once, over HTTP: who I am, which rooms there are, a new room, a record."""
+"""Requests over HTTP: a token, the list of rooms, a new room, a record."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,16 +7,21 @@ from urllib.parse import quote
 import msgspec
 
 from towerhall_client.web import Web, read
+from towerhall_protocol.check_record import Check, check_record, read_keys
+from towerhall_protocol.evidence import Evidence
+from towerhall_protocol.evidence import Place as SeenPlace
 
 
 class Guest(msgspec.Struct, frozen=True):
-    """Somebody with a token."""
+    """A person with a token."""
 
     token: str
     id: str
     name: str
     room: str = ""
-    """Where the link leads that brought this token."""
+    """The room of the link that gave this token."""
+    expires: int = 0
+    """When the token ends, in ms since 1970."""
 
 
 class NewRoom(msgspec.Struct, frozen=True):
@@ -26,9 +31,11 @@ class NewRoom(msgspec.Struct, frozen=True):
     uid: str
     commitment: str
     key: str = ""
-    """Of a private room: whoever has it may come in."""
+    """Key of a private room: anyone with it may enter."""
     invite: str = ""
     """The link to it, from the root of the service's page."""
+    signed: SeenPlace | None = None
+    """The first place of its log, signed by the service if it has a key."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -52,10 +59,10 @@ class Link(msgspec.Struct, frozen=True):
 
 
 class Service(Web):
-    """What everybody may ask a service."""
+    """Requests that need no operator's key."""
 
     async def guest(self, name: str) -> Guest:
-        """Become somebody: the token is the only proof of it, so keep it."""
+        """Get a new identity. Keep the token: it is the only proof."""
         return read(await self.ask("POST", "/v1/guests", {"name": name}), Guest)
 
     async def create_room(
@@ -67,6 +74,7 @@ class Service(Web):
         options: Mapping[str, object] | None = None,
         turn_seconds: int | None = None,
         bot_delay_ms: int | None = None,
+        beat_ms: int | None = None,
         private: bool = False,
     ) -> NewRoom:
         """Open a room, as its host. What is left out is the service's default."""
@@ -76,6 +84,7 @@ class Service(Web):
             "options": None if options is None else dict(options),
             "turn_seconds": turn_seconds,
             "bot_delay_ms": bot_delay_ms,
+            "beat_ms": beat_ms,
             "private": private or None,
         }
         body = {name: value for name, value in wanted.items() if value is not None}
@@ -110,11 +119,26 @@ class Service(Web):
         return read(await self.ask("POST", "/v1/me/links", body, token=token), Link)
 
     async def use_link(self, code: str) -> Guest:
-        """Become whoever made the link."""
+        """Become the person who made the link, until that person's token ends."""
         return read(await self.ask("POST", "/v1/links", {"code": code}), Guest)
 
+    async def rename(self, token: str, name: str) -> Guest:
+        """A token of the same person with another name, which their seats take as well. Use it
+        from now on: the old token keeps the old name."""
+        return read(await self.ask("POST", "/v1/me/name", {"name": name}, token=token), Guest)
+
+    async def newer_token(self, token: str) -> Guest:
+        """Another token of the same person with the same end. Keep it before you `revoke`."""
+        return read(await self.ask("POST", "/v1/me/tokens", {}, token=token), Guest)
+
+    async def revoke(self, token: str, *, others: bool = False) -> None:
+        """End all tokens of this person: log out everywhere. With `others` this token, which came
+        from `newer_token`, and newer ones go on: log out everywhere else."""
+        body = {"others": True} if others else {}
+        await self.ask("POST", "/v1/me/revoke", body, token=token)
+
     async def rooms(self) -> list[dict[str, Any]]:
-        """The rooms that anybody may join or watch."""
+        """The open rooms, to join or watch."""
         return read(await self.ask("GET", "/v1/rooms"), _Rooms).rooms
 
     async def room(self, code: str, key: str = "") -> dict[str, Any]:
@@ -125,6 +149,18 @@ class Service(Web):
         return read(
             await self.ask("GET", _path(code) + "/record", headers=_key(key)), dict[str, Any]
         )
+
+    async def keys(self) -> dict[str, str]:
+        """The public keys that the service signs with, or has signed with, by their names."""
+        return read_keys(await self.ask("GET", "/.well-known/towerhall"))
+
+    async def check_record(
+        self, code: str, key: str = "", *, evidence: Evidence | None = None
+    ) -> tuple[Check, ...]:
+        """Check the record of a finished game, with the keys that the service publishes and with
+        what a client has kept. `RecordError` if it is no record."""
+        record = await self.ask("GET", _path(code) + "/record", headers=_key(key))
+        return check_record(record, keys=await self.keys(), evidence=evidence)
 
     async def games(self) -> list[dict[str, Any]]:
         """The games with their options, presets, seats and levels of bots."""

@@ -1,6 +1,6 @@
 """A line to a room that is kept up: connect, greet, listen; after a break, connect again.
 
-What comes is given to the client core and its happenings to whoever listens; what is posted goes
+Incoming messages go to the client core, and its happenings to the listener; what is posted goes
 out in order. The line owns the socket and nothing else: all that must survive a break is in the
 `Replay`, and what is posted while there is no welcome is not kept here: commands are sent again
 from the replay, everything else is asked for anew.
@@ -161,13 +161,22 @@ class Line:
                 case h.Faulted(reason):
                     return reason
             self._tell(happening)
+        self._mind_what_waits()
         opening = self._replay.opening()
         if opening is not None:
             self.post(opening)
         return None
 
+    def _mind_what_waits(self) -> None:
+        """Keep back what the server would turn away, and send it when it may go (P-44)."""
+        if waits := self._replay.waits:
+            kept = [e for e in self._outgoing if not (type(e) is ClientCommand and e.n in waits)]
+            self._outgoing = deque(kept)
+        for command in self._replay.postponed():
+            self.post(command)
+
     async def _write(self, socket: ClientConnection) -> None:
-        # Whoever listens learns of a close as well, after all that came before it.
+        # The listener learns of a close as well, after all earlier messages.
         with suppress(ConnectionClosed):
             while True:
                 await self._posted.wait()

@@ -46,7 +46,7 @@ from towerhall_protocol.wire import read_lobby_server
 
 WELCOME_SECONDS: Final = 15.0
 STEADY_SECONDS: Final = 10.0
-"""A connection that lasted so long was a good one."""
+"""Seconds after which a connection counts as good, and the backoff starts anew."""
 
 
 @asynccontextmanager
@@ -72,7 +72,7 @@ async def look(
 
 
 class Lobby:
-    """The rooms that somebody wants to see."""
+    """The rooms that the client wants to see."""
 
     def __init__(
         self, url: str, token: str, wanted: Filter, subprotocol: str, retry: Retry
@@ -99,13 +99,13 @@ class Lobby:
 
     @property
     def rooms(self) -> dict[str, dict[str, Any]]:
-        """What is told of each room, by its code."""
+        """The listed rooms, by code."""
         found: Any = self.list["rooms"]
         return dict(found)
 
     @property
     def more(self) -> int:
-        """So many other rooms match, but are not shown."""
+        """Number of further rooms that match, but are not shown."""
         found = self.list.get("more", 0)
         return found if isinstance(found, int) else 0
 
@@ -138,7 +138,7 @@ class Lobby:
     # The line
 
     async def run(self) -> None:
-        """Keep the list up to date; when that is not allowed any more, tell everybody who waits."""
+        """Keep the list up to date; when that is no longer allowed, fail all waiting callers."""
         try:
             while True:
                 end = await one_connection(self._url, self._subprotocol, self._talk)

@@ -1,4 +1,4 @@
-"""What the operator of another lobby asks a service, and how to believe what it tells (P-160).
+"""Requests of the operator of another lobby, and the check of webhooks (P-160).
 
 operator = Operator(url, key)
 room = await operator.open_room("five_towers", [Player("account/17", "Ada"), "easy"], once=order_id)
@@ -20,7 +20,7 @@ import msgspec
 from towerhall_client.web import Web, read
 
 MOST_AGE_SECONDS: Final = 300
-"""An older delivery may have been recorded by somebody and sent once more."""
+"""An older delivery may be a replay by an attacker."""
 _TIME: Final = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 
@@ -32,7 +32,7 @@ class Player(msgspec.Struct, frozen=True):
 
 
 SeatWish: TypeAlias = Player | str | None
-"""Whom a seat is for: a person, a bot of that level, or whoever comes."""
+"""The owner of a seat: a person, a bot of that level, or any person."""
 
 
 class Seat(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Seat(msgspec.Struct, frozen=True):
 
     external_id: str = ""
     id: str = ""
-    """Of the person, at the service."""
+    """Id of the person, at the service."""
     name: str = ""
     token: str = ""
     """By which the person comes in. It is theirs, and secret."""
@@ -59,17 +59,19 @@ class OpenedRoom(msgspec.Struct, frozen=True):
     """The link to it, from the root of the service's page."""
     seats: tuple[Seat, ...]
     key: str = ""
-    """Of a private room."""
+    """Key of a private room."""
 
 
 class Ban(msgspec.Struct, frozen=True):
-    """Somebody who may not come in."""
+    """A person who may not enter."""
 
     id: str
     time: int
     """In ms since 1970."""
     reason: str
     external_id: str = ""
+    scope: str = ""
+    """`service` for the operator's own people, `rooms` (those of the operator) for all others."""
 
 
 class Operator(Web):
@@ -88,9 +90,10 @@ class Operator(Web):
         options: Mapping[str, object] | None = None,
         turn_seconds: int | None = None,
         bot_delay_ms: int | None = None,
+        beat_ms: int | None = None,
         private: bool = False,
     ) -> OpenedRoom:
-        """Open a room. Whoever asks again with the same `once` gets the same room, so that no
+        """Open a room. A second call with the same `once` returns the same room, so that no
         answer can be lost on its way (P-163)."""
         wanted = {
             "game": game,
@@ -98,6 +101,7 @@ class Operator(Web):
             "options": None if options is None else dict(options),
             "turn_seconds": turn_seconds,
             "bot_delay_ms": bot_delay_ms,
+            "beat_ms": beat_ms,
             "private": private or None,
         }
         body = {name: value for name, value in wanted.items() if value is not None}
@@ -115,11 +119,12 @@ class Operator(Web):
         return read(answer, dict[str, Any])
 
     async def token(self, player: Player) -> Seat:
-        """A token for somebody, at any time: the one that came with a room may have expired."""
+        """A token for a person, at any time: the one that came with a room may have expired."""
         return read(await self._operate("POST", "/tokens", player), Seat)
 
     async def ban(self, *, external_id: str = "", id: str = "", reason: str = "") -> Ban:  # noqa: A002
-        """Ban a person of the operator's, or anybody by the id that they have at the service."""
+        """Ban one of the operator's own people from the service, or by id another person from the
+        operator's rooms."""
         given = {"external_id": external_id, "id": id, "reason": reason}
         body = {name: value for name, value in given.items() if value}
         return read(await self._operate("POST", "/bans", body), Ban)

@@ -7,35 +7,42 @@ a test plays as well as a person does.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from itertools import islice
 from typing import Final
 
 from towerhall_client.connection import Answer, Happening, Table
 from towerhall_client.errors import RefusedError, ServiceError, TableClosedError
 from towerhall_client.line import Disconnected
-from towerhall_client.text import command_line, fact_line, find_command, offer_line, view_lines
+from towerhall_client.muted import Muted
+from towerhall_client.text import (
+    command_line,
+    fact_line,
+    find_command,
+    listing,
+    turn_line,
+    view_lines,
+)
 from towerhall_protocol import happenings as h
 from towerhall_protocol.codec import CodecError
 from towerhall_protocol.messages import EMOTES
 from towerhall_protocol.offers import Offer
 
-MOST_LISTED: Final = 60
 HELP: Final = (
-    "bid 3      give an offered command; #5 gives the fifth of them",
-    "try bid 3  ask what it would lead to",
-    "offers     list what you may do now",
-    "view       show everything there is to see",
-    "history    tell what happened so far",
-    "say TEXT   speak to everybody here; emote NAME says it without words",
-    "mute WHO   hear no more of a name or a seat; unmute WHO does the opposite",
+    "bid 3      give an offered command: its name and values; #5 gives the fifth of them",
+    "try bid 3  preview the effect of a command",
+    "offers     list what you may do now; offers WORDS: only commands that begin with them",
+    "view       show the whole view",
+    "history    list the events so far",
+    "say TEXT   send a chat line; emote NAME sends a reaction",
+    "mute WHO   hide the chat of a name or a seat; unmute WHO shows it again",
     "sit, sit 2, stand, ready, unready",
     "bot LEVEL, nobot 2, kick 2, preset NAME, clock SECONDS, start   for the host",
+    "admit ID, silence 2, silence ID, unsilence 2   for the host; view shows the ids",
     "leave      let a bot play for you, until you say: back",
-    "call 2     let a bot play for whoever is absent from that seat",
-    "end        agree to end the game without a result; noend takes it back",
-    "resign     lose the game, for good",
+    "call 2     let a bot play for the absent player in that seat",
+    "end        agree to end the game without a result; noend withdraws it",
+    "resign     resign from the game; this cannot be undone",
     "rematch    ask for a room with the same people, when the game is over",
-    "quit       go; your seat stays yours",
+    "quit       leave; your seat stays yours",
 )
 
 
@@ -72,8 +79,7 @@ class _Player:
         self._table = table
         self._out = out
         self._patient = patient
-        self._muted: set[str] = set()
-        """Names and seats, as they were typed."""
+        self._muted = Muted()
         # From here on nothing that happens is missed.
         self._happenings = aiter(table)
 
@@ -91,8 +97,9 @@ class _Player:
     async def tell(self) -> None:
         """Say what happens, as it happens."""
         async for happening in self._happenings:
-            if isinstance(happening, h.ChatSaid | h.EmoteCame) and self._mutes(happening):
-                continue
+            match happening:
+                case h.ChatSaid() | h.EmoteCame() if not self._muted.hears(happening):
+                    continue
             for line in _told(happening):
                 self.say(line)
             if isinstance(happening, h.OffersCame) and happening.offers:
@@ -156,6 +163,9 @@ class _Player:
             "bot": self._bot,
             "nobot": lambda words: self._table.remove_bot(_needed(words)),
             "kick": lambda words: self._table.kick(_needed(words)),
+            "admit": lambda words: self._table.admit(" ".join(words)),
+            "silence": lambda words: self._table.mute(self._person(words)),
+            "unsilence": lambda words: self._table.unmute(self._person(words)),
             "preset": lambda words: self._table.set_options({"preset": " ".join(words)}),
             "clock": lambda words: self._table.set_options(turn_seconds=_needed(words)),
             "leave": lambda words: self._table.leave(words[0] if words else None),
@@ -175,13 +185,9 @@ class _Player:
             self.say(line)
 
     async def _offers(self, words: list[str]) -> None:
-        pairs = [pair for offer in self._table.offers for pair in offer.with_effects()]
-        if not pairs:
-            self.say("nothing is offered now")
-        for number, (command, effect) in enumerate(islice(pairs, MOST_LISTED), start=1):
-            self.say(f"#{number} {command_line(command, effect)}")
-        if len(pairs) > MOST_LISTED:
-            self.say(f"and so on to #{len(pairs)}")
+        lines = list(listing(self._table.offers, words))
+        for line in lines or [" ".join(["nothing", *words, "is offered now"])]:
+            self.say(line)
 
     async def _view(self, words: list[str]) -> None:
         for line in view_lines(self._table.view):
@@ -213,24 +219,24 @@ class _Player:
             self.say("emotes: " + " ".join(EMOTES))
 
     async def _mute(self, words: list[str]) -> None:
-        self._muted |= {" ".join(words).casefold()} if words else set()
-        self.say("muted: " + (", ".join(sorted(self._muted)) or "nobody"))
+        if words and not self._muted.mute(" ".join(words), self._table.view.get("room")):
+            self.say(f"there is no {' '.join(words)} here")
+        self.say("muted: " + (", ".join(self._muted.names) or "no one"))
 
     async def _mute_no_more(self, words: list[str]) -> None:
-        self._muted.discard(" ".join(words).casefold())
+        self._muted.unmute(" ".join(words), self._table.view.get("room"))
         await self._mute([])
 
-    def _mutes(self, said: h.ChatSaid | h.EmoteCame) -> bool:
-        """Whether the player does not want to hear this; nobody else is told."""
-        seat = "" if said.seat is None else str(said.seat)
-        return not self._muted.isdisjoint({said.name.casefold(), seat})
+    def _person(self, words: list[str]) -> int | str:
+        """A person as the host names them: by seat, or by id."""
+        return int(words[0]) if words[:1] and words[0].isdecimal() else " ".join(words)
 
     def _say_offers(self, offers: tuple[Offer, ...]) -> None:
-        self.say("your turn: " + " | ".join(map(offer_line, offers)))
+        self.say("your turn: " + turn_line(offers))
 
 
 def _told(happening: Happening) -> Iterator[str]:
-    """What happened, in lines."""
+    """A happening, as lines of text."""
     match happening:
         case h.Moved(seq, _, facts):
             for fact in facts:
@@ -242,12 +248,15 @@ def _told(happening: Happening) -> Iterator[str]:
         case h.SeatChanged(seat):
             yield "you have no seat" if seat is None else f"you have seat {seat}"
         case h.PresenceChanged(online, watchers):
-            seats = " ".join(map(str, online)) or "nobody"
+            seats = " ".join(map(str, online)) or "no one"
             yield f"here: {seats}; watching: {watchers}"
         case h.ChatSaid(_, name, _, text):
             yield f"{name}: {text}"
         case h.EmoteCame(name, _, emote):
             yield f"{name} *{emote}*"
+        case h.Searching(n, ahead):
+            first = f"{ahead} other searches come first" if ahead else "it has begun"
+            yield f"command {n} needs a search of the server: {first}"
         case h.Paused(paused):
             yield "paused: the store does not answer" if paused else "going on"
         case h.ErrorCame(code, _, hint):

@@ -22,7 +22,7 @@ class Retry(msgspec.Struct, frozen=True):
     first_seconds: float = 0.25
     most_seconds: float = 15.0
     patience_seconds: float = 30.0
-    """How long to try for the first connection. After that nobody gives up: games last days."""
+    """Timeout for the first connection. Later ones are retried for ever: games last days."""
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     chance: Callable[[], float] = random.random
     """From 0 to 1."""
@@ -36,7 +36,7 @@ class Backoff:
         self._attempts = 0
 
     def next_seconds(self, at_least: float = 0.0) -> float:
-        """How long to wait now; never shorter than the server asked for."""
+        """The next delay; never shorter than the server's `retry_ms`."""
         longest = min(self._retry.most_seconds, self._retry.first_seconds * 2.0**self._attempts)
         self._attempts = min(self._attempts + 1, 32)
         return at_least + self._retry.chance() * longest

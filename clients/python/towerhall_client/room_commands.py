@@ -1,6 +1,6 @@
-"""What a client can ask of a room itself: seats before the game, coming and going during it.
+"""Commands to the room itself: seats before the game, coming and going during it.
 
-Whoever has a way to send commands and to hear of their fate inherits these.
+Classes that can send commands and await their answers inherit these.
 """
 
 from abc import ABC, abstractmethod
@@ -52,6 +52,10 @@ class RoomCommands(ABC):
     async def ready(self, *, is_ready: bool = True) -> Answer:
         return await self._ask(lambda: self.replay.ready(is_ready=is_ready))
 
+    async def rename(self) -> Answer:
+        """Let the seat have the name of this connection's token."""
+        return await self._room_command(commands.rename())
+
     async def start(self) -> Answer:
         return await self._room_command(commands.start())
 
@@ -62,8 +66,20 @@ class RoomCommands(ABC):
         return await self._room_command(commands.remove_bot(seat))
 
     async def kick(self, seat: int) -> Answer:
-        """Send the person in that seat away for good; hosts only."""
+        """Send the person in that seat out of the room; hosts only."""
         return await self._room_command(commands.kick(seat))
+
+    async def admit(self, person: str) -> Answer:
+        """Let a person who was sent away in again, by id; hosts only."""
+        return await self._room_command(commands.admit(person))
+
+    async def mute(self, whom: int | str) -> Answer:
+        """Mute a person, by seat or id, for the whole room; hosts only."""
+        return await self._room_command(commands.mute(whom))
+
+    async def unmute(self, whom: int | str) -> Answer:
+        """Unmute that person for the whole room; hosts only."""
+        return await self._room_command(commands.unmute(whom))
 
     async def set_options(
         self,
@@ -71,9 +87,12 @@ class RoomCommands(ABC):
         *,
         turn_seconds: int | None = None,
         bot_delay_ms: int | None = None,
+        beat_ms: int | None = None,
     ) -> Answer:
-        """Change what is given; everybody has to be ready again. Hosts only."""
-        body = commands.set_options(options, turn_seconds=turn_seconds, bot_delay_ms=bot_delay_ms)
+        """Change the given settings; all people must be ready again. Hosts only."""
+        body = commands.set_options(
+            options, turn_seconds=turn_seconds, bot_delay_ms=bot_delay_ms, beat_ms=beat_ms
+        )
         return await self._room_command(body)
 
     async def leave(self, level: str | None = None) -> Answer:
@@ -84,11 +103,11 @@ class RoomCommands(ABC):
         return await self._room_command(commands.take_back())
 
     async def call_bot(self, seat: int) -> Answer:
-        """Let a bot play for somebody who is absent."""
+        """Let a bot play for an absent person."""
         return await self._room_command(commands.call_bot(seat))
 
     async def resign(self) -> Answer:
-        """Lose the game, for good."""
+        """Lose the game, for good. It ends at once if one player is left, or only bots."""
         return await self._room_command(commands.resign())
 
     async def want_end(self, *, wanted: bool = True) -> Answer:
@@ -96,7 +115,7 @@ class RoomCommands(ABC):
         return await self._room_command(commands.want_end(wanted=wanted))
 
     async def rematch(self) -> str:
-        """The code of a room in which the same people can play again, whoever asked for it."""
+        """The code of the rematch of these people, new or already made."""
         try:
             await self._room_command(commands.rematch())
         except RefusedError as error:

@@ -1,7 +1,7 @@
 """Whether a message can travel, found out where it is made.
 
-Later nobody could be told: what the server cannot read it answers with an error that names no
-message (P-71), and a command among it would be sent again for ever.
+Later no caller could be told: the server answers unreadable messages with an error that names no
+message (P-71), and an unreadable command would be sent again for ever.
 """
 
 from collections.abc import Mapping

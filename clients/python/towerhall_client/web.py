@@ -15,7 +15,7 @@ Answer = TypeVar("Answer")
 
 TIMEOUT_SECONDS: Final = 10.0
 MOST_BYTES: Final = 1 << 26
-"""Of an answer. Records of long games are large."""
+"""Largest answer in bytes. Records of long games are large."""
 
 
 class Web:

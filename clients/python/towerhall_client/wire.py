@@ -86,9 +86,9 @@ async def accompanied(
 def end_of(
     closed: ConnectionClosed, error: tuple[str, str, Mapping[str, int | str]] | None
 ) -> Break:
-    """What the close code says, and the error (code, hint, params) that came just before it."""
+    """The break for a close code, and the error (code, hint, params) that came just before it."""
     number = NO_CLOSE if closed.rcvd is None else closed.rcvd.code
-    # What this side closed, because it was told to go or heard nothing, it may open again.
+    # After a close by this side (a `go`, or silence) it may reconnect.
     ours = closed.sent is not None and not closed.rcvd_then_sent
     back = ours or may_return(number)
     if error is not None:
