@@ -24,5 +24,7 @@ const over = new Promise<unknown>((resolve) => {
   });
 });
 for (const command of ["sit", "add_bot", "add_bot", "start"]) await table.send({ command });
-console.log(JSON.stringify({ code, result: await over, seq: table.seq, checks: await verifyShuffle(await service.record(code)) }));
+const result = await over;
+const checks = await verifyShuffle(await service.record(code), { keys: await service.keys(), evidence: table.evidence });
+console.log(JSON.stringify({ code, result, seq: table.seq, checks }));
 table.close();

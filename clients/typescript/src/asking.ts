@@ -1,4 +1,4 @@
-/** Commands on their way: those that wait to be sent, and whoever waits for what became of them. */
+/** Commands on their way: those that wait to be sent, and the callers that wait for their answers. */
 
 import { asRead } from "./codec";
 import type { ServiceError } from "./errors";
@@ -8,7 +8,7 @@ import type { Answer, Command } from "./types";
 interface Asked {
   command: Command;
   dry: boolean;
-  /** Of the offers that it was picked from. */
+  /** Tag of the offers that it was picked from. */
   tag: string;
   resolve: (answer: Answer) => void;
   reject: (error: ServiceError) => void;
@@ -36,7 +36,7 @@ export class Asking {
       this.#queue.push({ command, dry, tag: this.#replay.tag, resolve, reject });
       this.pump();
     });
-    // Whoever does not want to know the answer need not hear that there is none.
+    // A caller that ignores the answer need not handle its absence.
     answer.catch(() => undefined);
     return answer;
   }
@@ -72,7 +72,7 @@ export class Asking {
     this.#sent.clear();
   }
 
-  /** Whoever sits down or gets ready takes part in the shuffle, unless the command brings a nonce of its own. */
+  /** `sit` and `ready` take part in the shuffle with a nonce of this client, unless the command has its own. */
   #made({ command, dry }: Asked): ClientCommand {
     const { command: name, seat, ready, nonce } = command;
     if (dry || nonce !== undefined) return this.#replay.command(command, dry);

@@ -2,7 +2,7 @@ const FIRST_MS = 250;
 const MOST_MS = 15_000;
 
 /**
- * How long to wait before connecting again. Waits double and are drawn from the whole range below them (full jitter), so
+ * The delay before the next connection. Waits double and are drawn from the whole range below them (full jitter), so
  * that the clients of a server that went down do not come back in step.
  */
 export class Backoff {
@@ -13,7 +13,7 @@ export class Backoff {
     this.#chance = chance;
   }
 
-  /** How long to wait now; never shorter than the server asked for. */
+  /** The next delay; never shorter than the server's `retry_ms`. */
   nextMs(atLeast = 0): number {
     const longest = Math.min(MOST_MS, FIRST_MS * 2 ** this.#attempts);
     this.#attempts = Math.min(this.#attempts + 1, 32);

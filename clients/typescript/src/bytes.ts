@@ -48,7 +48,7 @@ export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** A whole number in so many bytes, the highest first. */
+/** A whole number in the given number of bytes, big-endian. */
 export function bigEndian(number: number, size: number): Uint8Array {
   const data = new Uint8Array(size);
   for (let at = size - 1; at >= 0; at -= 1) {
@@ -62,7 +62,7 @@ export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, at) => byte === other[at]);
 }
 
-/** Chance that nobody can foresee. Unlike the rest of WebCrypto it is there on plain http as well. */
+/** Cryptographic random bytes. Unlike the rest of WebCrypto this works on plain http as well. */
 export function randomBytes(size: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(size));
 }

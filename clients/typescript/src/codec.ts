@@ -11,20 +11,20 @@ export const JSON_TEXT: Subprotocol = "towerhall.v1.json";
 /** Those of P-70 but for the size of the whole, which each server sets for itself. */
 const SENDABLE: Limits = { ...FROM_CLIENT, messageBytes: FROM_SERVER.messageBytes };
 
-/** What this side made, as it travels. */
+/** Encode a message of this side. */
 export function encode(value: unknown, subprotocol: Subprotocol): Uint8Array | string {
   return subprotocol === MSGPACK ? packed(value) : writtenJson(value);
 }
 
 /**
  * The message as the server will read it, a copy; `CodecError` if it cannot. To be asked where a message is made: later
- * nobody could be told, for the server's error names no message (P-71), and a command would be sent again for ever.
+ * no caller could be told, for the server's error names no message (P-71), and a command would be sent again for ever.
  */
 export function asRead<Message>(message: Message): Message {
   return decode(encode(message, MSGPACK), MSGPACK, SENDABLE) as Message;
 }
 
-/** One plain document from what came, all of it; `CodecError` with a code of P-102 for anything else. */
+/** Decode received data as one plain document; `CodecError` with a code of P-102 for anything else. */
 export function decode(data: ArrayBuffer | Uint8Array | string, subprotocol: Subprotocol, limits: Limits = FROM_SERVER): unknown {
   const isText = typeof data === "string";
   if (isText !== (subprotocol === JSON_TEXT)) throw new CodecError("wrong_frame_type", isText ? "text" : "binary");

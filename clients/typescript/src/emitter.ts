@@ -1,4 +1,4 @@
-/** Those who want to hear of something. The fault of one listener is reported and hurts nobody else. */
+/** Listeners of an event. An exception of one listener is reported and does not affect the others. */
 export class Emitter<Event> {
   readonly #listeners = new Set<(event: Event) => void>();
 

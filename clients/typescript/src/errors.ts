@@ -1,6 +1,6 @@
 import type { Params } from "./types";
 
-/** What came is no message; `code` says why and is stable (P-102). */
+/** The data is not a message; `code` is the stable reason (P-102). */
 export class CodecError extends Error {
   constructor(
     readonly code: string,
@@ -11,12 +11,12 @@ export class CodecError extends Error {
   }
 }
 
-/** What the service did not grant, or what kept this client from it (`unreachable`, `bad_answer`, `bad_record`). */
+/** A refusal of the service, or a failure on the way (`unreachable`, `bad_answer`, `bad_record`). */
 export class ServiceError extends Error {
   constructor(
     readonly code: string,
     readonly hint = "",
-    /** Of the HTTP answer; 0 if there was none. */
+    /** Status of the HTTP answer; 0 without an answer. */
     readonly status = 0,
     readonly params: Params = {},
   ) {
@@ -24,7 +24,7 @@ export class ServiceError extends Error {
     this.name = "ServiceError";
   }
 
-  /** How long to wait before asking again, if the service said so. */
+  /** The delay before a retry, if the service gave one. */
   get retryMs(): number | undefined {
     const wait = this.params["retry_ms"];
     return typeof wait === "number" ? wait : undefined;
@@ -52,6 +52,7 @@ const CLOSES: Record<number, Close> = {
   4403: { name: "forbidden", again: false, byHand: false },
   4404: { name: "room_gone", again: false, byHand: false },
   4405: { name: "banned", again: false, byHand: false },
+  4406: { name: "kicked", again: false, byHand: true },
   4408: { name: "hello_late", again: true, byHand: true },
   4409: { name: "replaced", again: false, byHand: true },
   4410: { name: "level_too_old", again: false, byHand: false },
@@ -60,7 +61,7 @@ const CLOSES: Record<number, Close> = {
   4503: { name: "store_unavailable", again: true, byHand: true },
 };
 
-/** What a close means (P-101); a number that is not listed is taken for a passing one. */
+/** The meanings of closes (P-101); an unlisted number counts as temporary. */
 export function closeOf(number: number): Close {
   return CLOSES[number] ?? { name: "going_away", again: true, byHand: true };
 }

@@ -11,12 +11,12 @@ export const NO_NONCE = new Uint8Array(NONCE_BYTES);
 
 const WORDS = 2 ** 32;
 
-/** What the server publishes when the room is created: it can no longer change the secret. */
+/** The hash that the server publishes with a new room: it can no longer change the secret. */
 export function commitment(uid: Uint8Array, secret: Uint8Array): Uint8Array {
   return sha256(joined(utf8("towerhall/1/commit\0"), sized(uid, UID_BYTES), sized(secret, SECRET_BYTES)));
 }
 
-/** What a client shows while sitting down: it can no longer change its nonce. */
+/** The hash that a client gives when it sits down: it can no longer change its nonce. */
 export function nonceHash(uid: Uint8Array, nonce: Uint8Array): Uint8Array {
   return sha256(joined(utf8("towerhall/1/nonce\0"), sized(uid, UID_BYTES), sized(nonce, NONCE_BYTES)));
 }

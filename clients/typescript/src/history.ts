@@ -3,7 +3,7 @@
  *
  * The server answers in any order and names no request, and its errors may be about any message (P-90). So a page is taken
  * only if it fits, and after an error that may be about another message, the page is both waited for and, after a while,
- * asked for again: then two answers may come, and the second one must be nobody's.
+ * asked for again: then two answers may come, and the second one must be ignored.
  */
 
 import { asRead } from "./codec";

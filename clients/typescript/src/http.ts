@@ -1,6 +1,7 @@
 import { ServiceError } from "./errors";
 import { isMap } from "./merge_patch";
 import { parseRecord } from "./record";
+import type { Keys } from "./signature";
 import type {
   Catalogue,
   GameDescription,
@@ -18,7 +19,7 @@ import type {
 
 const PATIENCE_MS = 15_000;
 
-/** What is asked once, over HTTP: who I am, which rooms there are, a new room, a record. */
+/** Requests over HTTP: a token, the list of rooms, a new room, a record. */
 export class Service {
   readonly origin: string;
   readonly #fetch: typeof fetch;
@@ -29,7 +30,7 @@ export class Service {
     this.#fetch = fetcher ?? ((input, init) => fetch(input, init));
   }
 
-  /** Become somebody. The token is the only proof of it, so keep it. */
+  /** Get a new identity. Keep the token: it is the only proof. */
   guest(name: string): Promise<Guest> {
     return this.#ask("POST", "/v1/guests", { body: { name } });
   }
@@ -73,6 +74,24 @@ export class Service {
     return this.#ask("POST", "/v1/links", { body: { code } });
   }
 
+  /** A token of the same person with another name, which their seats take as well. The old token keeps the old name. */
+  rename(token: string, name: string): Promise<Guest> {
+    return this.#ask("POST", "/v1/me/name", { token, body: { name } });
+  }
+
+  /** Another token of the same person with the same end. Keep it before you `revoke` the others. */
+  newerToken(token: string): Promise<Guest> {
+    return this.#ask("POST", "/v1/me/tokens", { token, body: {} });
+  }
+
+  /**
+   * End all tokens of this person: log out everywhere. With `others` this token, which came from
+   * `newerToken`, and newer ones go on: log out everywhere else.
+   */
+  async revoke(token: string, { others = false } = {}): Promise<void> {
+    await this.#ask("POST", "/v1/me/revoke", { token, body: others ? { others } : {} });
+  }
+
   /** The record of a game that is over; `ServiceError` with `record_not_ready` before that. */
   async record(code: string, key = ""): Promise<GameRecord> {
     return parseRecord(await this.recordText(code, key));
@@ -81,6 +100,16 @@ export class Service {
   /** The same as the text of a file, to be kept. */
   recordText(code: string, key = ""): Promise<string> {
     return this.#text("GET", `${roomPath(code)}/record`, { key });
+  }
+
+  /** The keys that the server signs with, or has signed with, by their names; none if it has no key. */
+  async keys(): Promise<Keys> {
+    try {
+      const { keys = [] } = await this.#ask<{ keys?: { key: string; public: string }[] }>("GET", "/.well-known/towerhall");
+      return Object.fromEntries(keys.map(({ key, public: text }) => [key, text]));
+    } catch {
+      return {};
+    }
   }
 
   async #ask<Answer>(method: string, path: string, more: More = {}): Promise<Answer> {

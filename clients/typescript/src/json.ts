@@ -1,5 +1,5 @@
 /**
- * JSON as the wire has it. `JSON.parse` would take fractions and keys that come twice, and nobody could tell afterwards; so
+ * JSON as the wire has it. `JSON.parse` would take fractions and keys that come twice, and hide them from the caller; so
  * the structure is read here and only the text of each string is left to it.
  */
 

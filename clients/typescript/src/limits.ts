@@ -9,6 +9,8 @@ export interface Limits {
   depth: number;
   /** Whether bytes may stand there, which are read as text (P-12). No message has any. */
   bytes?: boolean;
+  /** Whether there is one form only: each value in its shortest form, and the keys of maps in order (P-122). */
+  canonical?: boolean;
 }
 
 export const FROM_CLIENT: Limits = { messageBytes: 4096, stringBytes: 1200, arrayItems: 64, mapItems: 32, depth: 8 };

@@ -13,12 +13,15 @@ import type { Ending, LineState, Params, Subprotocol } from "./types";
 const WELCOME_MS = 15_000;
 const PING_MS = 15_000;
 const PONG_MS = 10_000;
-/** After a phone has slept, or the network is back, nobody wants to wait for long to learn that the socket is dead. */
+/** Shorter timeout after a phone has slept or the network is back, to notice a dead socket soon. */
 const WAKING_MS = 3_000;
-/** A connection that lasted so long was a good one. */
+/** Milliseconds after which a connection counts as good, and the backoff starts anew. */
 const STEADY_MS = 10_000;
+/** The state of a socket that stands, and the number that stands for an end without a close. */
+const OPEN = 1;
+const NO_CLOSE = 1006;
 
-/** What is injected: in tests, and where there is no global WebSocket. */
+/** Injected parts: for tests, and for platforms without a global WebSocket. */
 export interface LineOptions {
   subprotocol?: Subprotocol | undefined;
   WebSocket?: typeof WebSocket | undefined;
@@ -36,7 +39,7 @@ export interface Owner {
   ping(): unknown;
   /** One message came. The reason, if it broke the protocol. */
   take(message: unknown): string | null;
-  /** What came was no message at all. */
+  /** The data was not a message. */
   fault(reason: string): void;
   /** State, ending or the moment of the next attempt is another. */
   changed(): void;
@@ -99,6 +102,8 @@ export class Line {
     socket.onopen = () => this.#greet();
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => this.#take(event.data);
     socket.onclose = (event) => this.#closed(event.code);
+    // Some platforms tell of a refused handshake by an error alone. Where a close follows, it comes to the same.
+    socket.onerror = () => socket.readyState !== OPEN && this.#closed(NO_CLOSE);
     this.#watch = setTimeout(() => this.#away(), WELCOME_MS);
   }
 
@@ -116,6 +121,15 @@ export class Line {
       this.connect();
       this.#owner.changed();
     }
+  }
+
+  /** Greet anew at once, also after an end. */
+  restart(): void {
+    this.ending = this.trouble = null;
+    this.state = "connecting";
+    this.#backoff.reset();
+    this.connect();
+    this.#owner.changed();
   }
 
   /** Leave for good. */
@@ -149,11 +163,11 @@ export class Line {
           throw error;
         });
     }
-    // Whoever listened may have closed the line meanwhile.
+    // A listener may have closed the line meanwhile.
     if (fault !== null && socket === this.#socket) this.#away();
   }
 
-  /** What concerns the line itself; rooms and the lobby say it in the same words. */
+  /** Messages about the line itself, equal for rooms and the lobby. */
   #note([name, first, second, third]: unknown[]): void {
     this.#error = null;
     if (name === "welcome" && this.state !== "up") {
@@ -182,7 +196,7 @@ export class Line {
     this.#watch = setTimeout(() => this.#ping(PONG_MS), wait);
   }
 
-  /** Browsers do not notice when the other side is gone without a word; whoever asks and hears nothing does. */
+  /** Browsers do not notice a connection that died without a close; a ping without an answer does. */
   #ping(patience: number): void {
     const heard = this.#heard;
     this.post(this.#owner.ping());
@@ -233,7 +247,7 @@ export class Line {
     this.#goAt = null;
     this.#error = null;
     if (!socket) return;
-    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
     try {
       socket.close(1000);
     } catch {

@@ -39,16 +39,22 @@ export class Lobby {
     this.#line.connect();
   }
 
-  /** What is told of each room, by its code. While the connection is away it is the last that was known. */
+  /** The listed rooms, by code. While the connection is away, the last known list. */
   get rooms(): Record<string, ListedRoom> {
     const rooms = this.#list["rooms"];
     return (isMap(rooms) ? rooms : {}) as unknown as Record<string, ListedRoom>;
   }
 
-  /** So many other rooms match, but are not shown. */
+  /** Number of further rooms that match, but are not shown. */
   get more(): number {
     const more = this.#list["more"];
     return typeof more === "number" ? more : 0;
+  }
+
+  /** How many people are connected to the service, or null if that is not known. */
+  get online(): number | null {
+    const online = this.#list["online"];
+    return typeof online === "number" ? online : null;
   }
 
   /** Whether the service cannot read its store, so that the list may be old. */

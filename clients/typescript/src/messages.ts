@@ -1,4 +1,4 @@
-/** What a server says, checked as far as a client relies on it. Later levels add items and keys, which are ignored (P-5). */
+/** Messages of a server, checked as far as a client relies on them. Unknown items and keys of later levels are ignored (P-5). */
 
 import { isMap } from "./merge_patch";
 import { malformed } from "./limits";
@@ -16,6 +16,9 @@ export interface Arrival {
   online?: number[];
   watchers?: number;
   paused?: boolean;
+  chain?: [seq: number, chain: string];
+  shared?: boolean;
+  private?: boolean;
 }
 
 export type ServerFrame = ["frame", seq: number, mark: string, cause: Cause, facts: Fact[], patch: Patch];
@@ -23,20 +26,22 @@ export type ServerFrame = ["frame", seq: number, mark: string, cause: Cause, fac
 export type ServerMessage =
   | ["welcome", Arrival]
   | ServerFrame
+  | ["chain", seq: number, chain: string, key?: string, signature?: string]
   | ["offers", seq: number, tag: string, offers: Offer[]]
   | ["rejected", n: number, code: string, rule: string, params: Params, hint: string]
   | ["duplicate", n: number, seq: number]
   | ["accepted", n: number, effect: Document]
+  | ["searching", n: number, ahead: number]
   | ["history", frames: ServerFrame[], last: number]
   | ["reset", cursor: Cursor, view: Document, lost: number]
   | ["seat", seat: number]
-  | ["presence", online: number[], watchers: number]
-  | ["chat", id: string, name: string, seat: number, text: string, wallMs: number]
-  | ["emote", name: string, seat: number, emote: string]
+  | ["presence", online: number[], watchers: number, awayMs?: number[]]
+  | ["chat", id: string, name: string, seat: number, text: string, wallMs: number, who?: string]
+  | ["emote", name: string, seat: number, emote: string, who?: string]
   | ["paused", boolean]
   | ["go", withinMs: number]
   | ["pong", seq: number, now: [number, number]]
-  | ["error", code: string, params: Params, hint: string];
+  | ["error", code: string, params: Params, hint: string, rule?: string];
 
 export type LobbyMessage =
   | ["welcome", { you: string; name: string; level: number; list: Document }]
@@ -45,19 +50,19 @@ export type LobbyMessage =
   | ["paused", boolean]
   | ["go", withinMs: number]
   | ["pong", seq: number, now: [number, number]]
-  | ["error", code: string, params: Params, hint: string];
+  | ["error", code: string, params: Params, hint: string, rule?: string];
 
-// One letter for each field: a number, some text, a boolean, a list or a map.
+// One letter for each field: a number, some text, a boolean, a list or a map. A capital: servers of older levels leave it out.
 const FROM_ROOM: Record<string, string> = {
-  welcome: "m", frame: "nsllm", offers: "nsl", rejected: "nssms", duplicate: "nn", accepted: "nm", history: "ln",
-  reset: "lmn", seat: "n", presence: "ln", chat: "ssnsn", emote: "sns", paused: "b", go: "n", pong: "nl", error: "sms",
+  welcome: "m", frame: "nsllm", chain: "nsSS", offers: "nsl", rejected: "nssms", duplicate: "nn", accepted: "nm", searching: "nn", history: "ln",
+  reset: "lmn", seat: "n", presence: "lnL", chat: "ssnsnS", emote: "snsS", paused: "b", go: "n", pong: "nl", error: "smsS",
 };
 const FROM_LOBBY: Record<string, string> = {
-  welcome: "m", reset: "m", patch: "m", paused: "b", go: "n", pong: "nl", error: "sms",
+  welcome: "m", reset: "m", patch: "m", paused: "b", go: "n", pong: "nl", error: "smsS",
 };
 const ARRIVAL: Record<string, string> = { you: "s", name: "s", level: "n", now: "l", cursor: "l" };
 const ARRIVAL_OPTIONAL: Record<string, string> = {
-  view: "m", seat: "n", lost: "n", online: "l", watchers: "n", paused: "b",
+  view: "m", seat: "n", lost: "n", online: "l", watchers: "n", paused: "b", chain: "l", shared: "b", private: "b",
 };
 
 /** The message of a room, or null if it is of a later level: to be ignored. */
@@ -100,10 +105,13 @@ function checkArrival(arrival: Record<string, unknown>): void {
   for (const [key, kind] of Object.entries(ARRIVAL_OPTIONAL)) if (arrival[key] !== undefined) check(arrival[key], kind);
   checkFields(arrival["cursor"] as unknown[], "sns");
   checkFields(arrival["now"] as unknown[], "nn");
+  if (arrival["chain"] !== undefined) checkFields(arrival["chain"] as unknown[], "ns");
 }
 
 function checkFields(fields: readonly unknown[], kinds: string): void {
-  [...kinds].forEach((kind, at) => check(fields[at], kind));
+  [...kinds].forEach((kind, at) => {
+    if (fields[at] !== undefined || kind !== kind.toUpperCase()) check(fields[at], kind.toLowerCase());
+  });
 }
 
 export function check(value: unknown, kind: string): void {

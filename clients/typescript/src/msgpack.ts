@@ -127,6 +127,13 @@ class Reader {
   }
 
   read(depth: number): unknown {
+    const start = this.#at;
+    const value = this.#value(depth);
+    if (this.#limits.canonical && !isShortest(this.#bytes[start]!, value)) throw malformed("a value is longer than it has to be");
+    return value;
+  }
+
+  #value(depth: number): unknown {
     const kind = this.#number(1);
     if (kind < 0x80) return kind;
     if (kind < 0x90) return this.#map(kind & 15, depth);
@@ -171,9 +178,12 @@ class Reader {
     if (count > this.#limits.mapItems) throw malformed(`a map has ${count} keys`);
     const inside = deeper(depth, count);
     const map: Record<string, unknown> = {};
+    let last = "";
     for (let at = 0; at < count; at += 1) {
       const key = this.read(depth);
       if (typeof key !== "string") throw malformed("a key is not a string");
+      if (this.#limits.canonical && at > 0 && key <= last) throw malformed("keys are not in order");
+      last = key;
       put(map, key, this.read(inside));
     }
     return map;
@@ -201,11 +211,31 @@ class Reader {
     return size === 2 ? this.#view.getUint16(at) : this.#view.getUint32(at);
   }
 
-  /** Where the next bytes begin, which are read now. */
+  /** Start of the next bytes, and advance past them. */
   #take(size: number): number {
     const start = this.#at;
     if (start + size > this.#bytes.length) throw malformed("the message is cut off");
     this.#at += size;
     return start;
   }
+}
+
+/** The least that a value must be to need the form that its first byte names, by that byte. */
+const LEAST: Readonly<Record<number, number>> = {
+  0xc5: 2 ** 8, 0xc6: 2 ** 16, 0xcc: 128, 0xcd: 2 ** 8, 0xce: 2 ** 16, 0xcf: 2 ** 32, 0xd0: 33, 0xd1: 129, 0xd2: 2 ** 15 + 1,
+  0xd3: 2 ** 31 + 1, 0xd9: 32, 0xda: 2 ** 8, 0xdb: 2 ** 16, 0xdc: 16, 0xdd: 2 ** 16, 0xde: 16, 0xdf: 2 ** 16,
+};
+
+/** Whether msgpack has no shorter form for a value that begins with that byte. */
+function isShortest(kind: number, value: unknown): boolean {
+  const least = LEAST[kind];
+  if (least === undefined) return true;
+  if (typeof value === "number") return (kind >= 0xd0 ? -value : value) >= least;
+  if (typeof value === "string") return (kind < 0xd0 ? bytesOf(value) : utf8(value).length) >= least;
+  return Object.keys(value as object).length >= least;
+}
+
+/** How many bytes a text of base64url stands for. */
+function bytesOf(text: string): number {
+  return Math.floor((text.length * 3) / 4);
 }

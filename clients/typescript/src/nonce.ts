@@ -10,7 +10,7 @@ import { NONCE_BYTES, nonceHash, UID_BYTES } from "./fairness";
 import { isMap } from "./merge_patch";
 import type { Command, Document, Value } from "./types";
 
-/** Where a nonce outlives the page that drew it, such as `localStorage`. */
+/** Storage in which a nonce outlives the page that drew it, such as `localStorage`. */
 export interface Keep {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -62,7 +62,7 @@ export class SealedNonce {
 
   /**
    * Whether the seat shows a hash whose nonce was drawn elsewhere: before this page was loaded again, or on another device.
-   * Nobody could open it, and the seat would be lost at the deal, so a fresh one has to be shown while there is time. True
+   * No client could open it, and the seat would be lost at the deal, so a fresh one has to be shown while there is time. True
    * once for each view, like `opening`.
    */
   isOrphaned(view: Document, seat: number | null, seq: number): boolean {
@@ -117,7 +117,7 @@ export function room(view: Document): Document {
   return isMap(found) ? found : {};
 }
 
-/** What the view tells of whoever has that seat. */
+/** The holder of that seat in the view. */
 export function holder(view: Document, seat: number | null): Document {
   const seats = room(view)["seats"];
   const found: Value | undefined = isMap(seats) ? seats[String(seat)] : undefined;

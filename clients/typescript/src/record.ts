@@ -1,6 +1,7 @@
 /** The record of a finished game (P-120) from a file, which may come from anywhere. */
 
 import { fromBase64url } from "./bytes";
+import { CHAIN_BYTES } from "./chain";
 import { ServiceError } from "./errors";
 import { NONCE_BYTES, SECRET_BYTES, UID_BYTES } from "./fairness";
 import { isMap } from "./merge_patch";
@@ -9,9 +10,13 @@ import { room } from "./nonce";
 import { Timeline } from "./timeline";
 import type { CommitRow, Deal, Draw, Frame, GameRecord } from "./types";
 
-const FORMAT = 1;
+const FORMAT = 2;
 const DEPTH = 32;
-export const CHAIN_BYTES = 16;
+const FRAME_ITEMS = 6;
+const ROW_ITEMS = 6;
+const DRAW_ITEMS = 5;
+const KEY_BYTES = 8;
+const SIGNATURE_BYTES = 64;
 const COMMIT_ID_BYTES = 16;
 const HASH_BYTES = 32;
 const OUTCOMES: unknown[] = ["dealt", "cancelled", "closed"];
@@ -42,6 +47,8 @@ function recordOf(found: unknown): GameRecord {
   const isResult = isMap(result) && listOf(result["scores"], isNumber) && listOf(result["places"], isNumber);
   need(result === undefined || isResult, "result");
   need(found["closed"] === undefined || isText(found["closed"]), "closed");
+  checkSigned(found["signed"]);
+  checkLogged(found["log"]);
   return { ...(found as unknown as GameRecord), frames: framesOf(found["frames"]) };
 }
 
@@ -49,6 +56,7 @@ function framesOf(found: unknown): Frame[] {
   need(Array.isArray(found), "frames");
   const frames = found.map((frame: unknown) => {
     checkFrame(frame);
+    need((frame as unknown[]).length === FRAME_ITEMS, "frames");
     need(listOf(frame[4], (fact) => Array.isArray(fact) && isText(fact[0])), "facts");
     return frameOf(frame);
   });
@@ -70,12 +78,25 @@ function checkProof(proof: unknown): void {
   }
 }
 
+function checkSigned(signed: unknown): void {
+  if (signed === undefined) return;
+  need(isMap(signed), "signed");
+  needBytes(signed["key"], KEY_BYTES, "signed");
+  needBytes(signed["signature"], SIGNATURE_BYTES, "signed");
+}
+
+function checkLogged(log: unknown): void {
+  if (log === undefined) return;
+  need(isMap(log) && isNumber(log["index"]) && isNumber(log["size"]) && isText(log["checkpoint"]), "log");
+  need(listOf(log["proof"], isText), "log");
+}
+
 function isDeal(deal: unknown): deal is Deal {
   return isMap(deal) && isNumber(deal["deal"]) && OUTCOMES.includes(deal["outcome"]) && listOf(deal["seats"], isMap);
 }
 
 function isCommit(row: unknown): row is CommitRow {
-  if (!Array.isArray(row) || ![row[0], row[4], row[5]].every(isNumber)) return false;
+  if (!Array.isArray(row) || row.length !== ROW_ITEMS || ![row[0], row[4], row[5]].every(isNumber)) return false;
   needBytes(row[1], COMMIT_ID_BYTES, "commit");
   needBytes(row[2], CHAIN_BYTES, "commit");
   needBytes(row[3], null, "commit");
@@ -83,13 +104,13 @@ function isCommit(row: unknown): row is CommitRow {
 }
 
 function isDraw(draw: unknown): draw is Draw {
-  if (!Array.isArray(draw) || !isNumber(draw[0]) || !isNumber(draw[1])) return false;
+  if (!Array.isArray(draw) || draw.length !== DRAW_ITEMS || !isNumber(draw[0]) || !isNumber(draw[1])) return false;
   if (draw[2] === "below") return isNumber(draw[3]) && isNumber(draw[4]);
   const isItem = (item: unknown): boolean => isText(item) || isNumber(item);
   return draw[2] === "shuffle" && listOf(draw[3], isItem) && listOf(draw[4], isItem);
 }
 
-/** Nothing so deep that it would exhaust the stack of whoever walks through it. */
+/** Refuse documents so deep that walking through them would exhaust the stack. */
 function checkPlain(value: unknown, depth: number): void {
   need(depth > 0, "it is nested too deep");
   if (typeof value === "object" && value !== null) for (const item of Object.values(value)) checkPlain(item, depth - 1);

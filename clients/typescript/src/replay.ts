@@ -1,5 +1,5 @@
 /**
- * What a client knows and how messages change it: everything of a client but its socket, as in `replay.py`.
+ * The state of a client and how messages change it: a whole client except for its socket, as in `replay.py`.
  *
  * A `Replay` is a state machine without I/O, clock or chance. Give it what the server sent, in order, and send what it
  * returns; drop the connection whenever you like, begin the next one with `hello`, and it goes on where it was. Every commit
@@ -11,15 +11,16 @@ import { base64url } from "./bytes";
 import { mergePatch } from "./merge_patch";
 import { type Arrival, frameOf, type ServerFrame, type ServerMessage } from "./messages";
 import { holder, type Keep, SealedNonce } from "./nonce";
+import { Collector, type Evidence } from "./evidence";
 import type { Command, Cursor, Document, Frame, Offer, Params } from "./types";
 
-export const LEVEL = 1;
+export const LEVEL = 5;
 export const MOST_UNANSWERED = 8;
 const ORIGIN_BYTES = 8;
 const BEFORE_WELCOME = ["welcome", "error", "go", "pong"];
 /** Commands to the room itself (P-50). They answer no offer, so they carry no tag. */
 const ROOM_COMMANDS = new Set(
-  "sit stand ready start open add_bot remove_bot kick set_options leave take_back call_bot resign want_end rematch".split(" "),
+  "sit stand ready start open add_bot remove_bot kick set_options admit mute unmute leave take_back call_bot resign want_end rematch".split(" "),
 );
 
 export function isRoomCommand({ command }: Command): boolean {
@@ -28,7 +29,7 @@ export function isRoomCommand({ command }: Command): boolean {
 
 export type ClientCommand = ["command", n: number, tag: string, body: Command, dry: boolean];
 
-/** What a message came to. The state that it led to is in the `Replay` already. */
+/** The effect of a message. The `Replay` already holds the new state. */
 export type Happening =
   | { kind: "synced"; seq: number; replaced: boolean; lost: number }
   | { kind: "reset"; seq: number; lost: number }
@@ -36,9 +37,11 @@ export type Happening =
   | { kind: "answered"; n: number; seq: number }
   | { kind: "dry_answered"; n: number; effect: Document }
   | { kind: "rejected"; n: number; code: string; rule: string; params: Params; hint: string }
+  | { kind: "searching"; n: number; ahead: number }
+  | { kind: "chain"; seq: number; chain: string; key: string; signature: string }
   | { kind: "offers" | "seat" | "presence" | "paused" | "pong" }
-  | { kind: "chat"; id: string; name: string; seat: number | null; text: string; wallMs: number }
-  | { kind: "emote"; name: string; seat: number | null; emote: string }
+  | { kind: "chat"; id: string; name: string; seat: number | null; text: string; wallMs: number; who: string }
+  | { kind: "emote"; name: string; seat: number | null; emote: string; who: string }
   | { kind: "go"; withinMs: number }
   | { kind: "history"; frames: Frame[]; last: number }
   | { kind: "error"; code: string; params: Params; hint: string }
@@ -62,8 +65,12 @@ export class Replay {
   offers: readonly Offer[] = [];
   tag = "";
   online: readonly number[] = [];
+  /** For each seat how long it had had no connection when that was told; empty if that is not known. */
+  awayMs: readonly number[] = [];
   watchers = 0;
   paused = false;
+  /** The room opens by its key only. */
+  isPrivate = false;
   /** Wall clock and service clock in ms, when the server last told them. */
   now: [wall: number, served: number] = [0, 0];
   welcomed = false;
@@ -71,14 +78,19 @@ export class Replay {
   #next = 1;
   #gameSeq = 0;
   readonly #unanswered = new Map<number, ClientCommand>();
+  #postponed = new Set<number>();
+  /** Whether something came since then that makes room for a postponed command. */
+  #mayGo = false;
   readonly #nonce: SealedNonce;
+  readonly #collector: Collector;
 
   constructor({ randomBytes, origin, keep }: ReplayOptions) {
     this.origin = origin ?? base64url(randomBytes(ORIGIN_BYTES));
     this.#nonce = new SealedNonce(randomBytes, keep);
+    this.#collector = new Collector(keep ?? null);
   }
 
-  // What to send
+  // Sending
 
   /** The first message of a new connection; whatever was before it is over. */
   hello(token: string, key = ""): ["hello", Record<string, unknown>] {
@@ -114,7 +126,10 @@ export class Replay {
   opening(): ClientCommand | null {
     if (!this.welcomed || this.isFull || this.#isUnderWay("open")) return null;
     const body = this.#nonce.opening(this.view, this.seat, this.seq);
-    return body && this.command(body);
+    if (!body) return null;
+    const command = this.command(body);
+    this.#collector.open(command[1], this.view, String(body["nonce"]));
+    return command;
   }
 
   /** The command that shows a fresh nonce in place of one that is lost, if there is one. Ask after `opening`. */
@@ -130,6 +145,21 @@ export class Replay {
     return [...this.#unanswered.values()];
   }
 
+  /**
+   * Commands that the server turned away as too many (P-44), in order, once another one was answered. Send them. Ask after every
+   * message.
+   */
+  postponed(): ClientCommand[] {
+    if (!this.#mayGo) return [];
+    const numbers = this.#stopPostponing();
+    return this.resend().filter(([, n]) => numbers.has(n));
+  }
+
+  /** What is kept of this room, to be compared with its record (P-87). */
+  get evidence(): Evidence | null {
+    return this.#collector.evidence;
+  }
+
   /** The numbers of the commands that wait for an answer. */
   get unanswered(): number[] {
     return [...this.#unanswered.keys()];
@@ -137,7 +167,7 @@ export class Replay {
 
   /** Whether no further command may be sent before an answer comes. */
   get isFull(): boolean {
-    return this.#unanswered.size >= MOST_UNANSWERED;
+    return this.#unanswered.size >= MOST_UNANSWERED || this.#postponed.size > 0;
   }
 
   /** The last commit that is in the view. */
@@ -145,7 +175,7 @@ export class Replay {
     return this.cursor?.[1] ?? 0;
   }
 
-  // What came
+  // Receiving
 
   /** Take in one message of the server. */
   receive(message: ServerMessage): Happening[] {
@@ -186,19 +216,26 @@ export class Replay {
   /** Messages that change neither view nor commands. */
   #aside(message: ServerMessage): Happening[] {
     switch (message[0]) {
+      case "chain": {
+        const [, seq, chain, key = "", signature = ""] = message;
+        this.#collector.tell({ seq, chain, ...(signature && { key, signature }) }, this.seq, this.view, this.seat);
+        return [{ kind: "chain", seq, chain, key, signature }];
+      }
       case "seat":
         this.seat = seatOf(message[1]);
         this.#dropOffers();
         return [{ kind: "seat" }];
       case "presence":
-        [, this.online, this.watchers] = message;
+        [, this.online, this.watchers, this.awayMs = []] = message;
         return [{ kind: "presence" }];
       case "chat": {
-        const [, id, name, seat, text, wallMs] = message;
-        return [{ kind: "chat", id, name, seat: seatOf(seat), text, wallMs }];
+        const [, id, name, seat, text, wallMs, who = ""] = message;
+        return [{ kind: "chat", id, name, seat: seatOf(seat), text, wallMs, who }];
       }
       case "emote":
-        return [{ kind: "emote", name: message[1], seat: seatOf(message[2]), emote: message[3] }];
+        return [{ kind: "emote", name: message[1], seat: seatOf(message[2]), emote: message[3], who: message[4] ?? "" }];
+      case "searching":
+        return [{ kind: "searching", n: message[1], ahead: message[2] }];
       case "paused":
         this.paused = message[1];
         return [{ kind: "paused" }];
@@ -206,10 +243,12 @@ export class Replay {
         return [{ kind: "go", withinMs: message[1] }];
       case "pong":
         this.now = message[2];
+        this.#mayGo = this.#postponed.size > 0;
         return [{ kind: "pong" }];
       case "history":
         return [{ kind: "history", frames: message[1].map(frameOf), last: message[2] }];
       case "error":
+        if (message[1] === "too_many_unanswered") this.#postpone(message[2]["n"]);
         return [{ kind: "error", code: message[1], params: message[2], hint: message[3] }];
       default:
         return [];
@@ -221,12 +260,16 @@ export class Replay {
     if (arrival.view) this.#replace(arrival.cursor, arrival.view);
     else if (String(this.cursor) !== String(arrival.cursor.slice(0, 3))) return this.fault("the welcome goes on from elsewhere");
     this.#dropOffers();
+    this.#stopPostponing();
     this.welcomed = true;
     ({ you: this.you, name: this.name, level: this.level, now: this.now } = arrival);
     this.seat = seatOf(arrival.seat ?? -1);
     this.online = arrival.online ?? [];
+    this.awayMs = [];
     this.watchers = arrival.watchers ?? 0;
     this.paused = arrival.paused ?? false;
+    this.isPrivate = arrival.private ?? false;
+    this.#collector.arrive(this.view, arrival);
     return [{ kind: "synced", seq: this.seq, replaced: arrival.view !== undefined, lost: arrival.lost ?? 0 }];
   }
 
@@ -236,6 +279,7 @@ export class Replay {
     if (!this.cursor || frame.seq !== this.seq + 1) return this.fault(`frame ${frame.seq} came after ${this.seq}`);
     this.view = mergePatch(before, frame.patch);
     this.cursor = [this.cursor[0], frame.seq, frame.mark];
+    this.#collector.move(frame.seq, frame.facts, this.view, this.seat);
     if (Object.hasOwn(frame.patch, "game")) {
       this.#dropOffers();
       this.#gameSeq = frame.seq;
@@ -252,7 +296,9 @@ export class Replay {
     const [base, seq, mark] = cursor;
     this.cursor = [base, seq, mark];
     this.view = view;
+    this.#collector.replace(view);
     this.#gameSeq = 0;
+    this.#stopPostponing();
     this.#nonce.lookAgain();
     this.#dropOffers();
   }
@@ -274,6 +320,23 @@ export class Replay {
     if (!command) return;
     this.#unanswered.delete(n);
     this.#nonce.settle(n, command[3], done, this.view);
+    this.#collector.opened(n, done);
+    this.#postponed.delete(n);
+    this.#mayGo = this.#postponed.size > 0;
+  }
+
+  /** Resend that command before any later one, which would make it stale (P-42). */
+  #postpone(n: unknown): void {
+    if (typeof n !== "number" || !this.#unanswered.has(n)) return;
+    for (const each of this.#unanswered.keys()) if (each >= n) this.#postponed.add(each);
+    this.#mayGo = false;
+  }
+
+  #stopPostponing(): Set<number> {
+    const numbers = this.#postponed;
+    this.#postponed = new Set();
+    this.#mayGo = false;
+    return numbers;
   }
 
   #dropOffers(): void {

@@ -1,43 +1,69 @@
 /**
- * What the log holds, as far as it can be compared without any rules (P-121).
+ * The contents of the log (P-122, P-123): who caused a commit, its events, and the command that led to it.
  *
- * Commits are read by the rules of their version. Here only their outer form is used: who caused it, and events as lists of
- * a name and fields, of which the public ones are told to everybody in the same order.
+ * A commit has one form only, which its chain covers. Only the rules can tell whether it follows from the one before.
  */
 
 import { same } from "./equality";
 import { malformed, type Limits } from "./limits";
+import { isMap } from "./merge_patch";
 import { unpacked } from "./msgpack";
 
-const IN_THE_LOG: Limits = { messageBytes: 1 << 20, stringBytes: 1 << 16, arrayItems: 1 << 14, mapItems: 1 << 12, depth: 32, bytes: true };
+const IN_THE_LOG: Limits = {
+  messageBytes: 1 << 20, stringBytes: 1 << 16, arrayItems: 1 << 14, mapItems: 1 << 12, depth: 32, bytes: true, canonical: true,
+};
 
-/** Room events that keep something back, and the places of what they tell (P-32). */
-const TOLD: Readonly<Record<string, readonly number[]>> = { room_created: [0, 3, 4, 6, 1, 8], person_sat: [0, 1, 3, 4] };
+/** Events of the room that keep something back: the places of what they tell, in the order in which they tell it. */
+const HIDING: Readonly<Record<string, readonly number[]>> = { room_created: [0, 3, 4, 6, 1, 8], person_sat: [0, 1, 3, 4] };
+/** Games of which all is told as it is stored. Others may keep something back. */
+const OPEN_GAMES: readonly string[] = ["five_towers", "nikitin_towers"];
 
 export interface Stored {
-  /** Who caused it, as everybody may know it (P-31). */
+  /** The public cause (P-31). */
   cause: unknown[];
-  events: unknown[][];
+  /** The id of the person in this room who gave the command, or empty. */
+  identity: string;
+  /** Events of the room, of the game, and of the room at the game's end. */
+  parts: [room: unknown[][], game: unknown[][], end: unknown[][]];
+  command: Record<string, unknown>;
 }
 
-/** The commit in that blob; `CodecError` if there is none. */
+/** The commit in that blob; `CodecError` if there is none, or not in its one form. */
 export function readCommit(blob: Uint8Array): Stored {
   const commit = unpacked(blob, IN_THE_LOG);
-  if (!Array.isArray(commit)) throw malformed("a commit is a list");
-  const [cause, ...lists] = commit.slice(0, 4) as unknown[];
-  if (!Array.isArray(cause) || !lists.every(Array.isArray)) throw malformed("a commit holds lists");
-  const events = lists.flat();
-  if (!events.every(Array.isArray)) throw malformed("an event is a list");
-  const [seat, , origin, n] = cause as unknown[];
-  return { cause: n ? [seat, origin, n] : Number(seat) < 0 ? [] : [seat], events };
+  if (!Array.isArray(commit) || commit.length !== 5) throw malformed("a commit is a list of five");
+  const [cause, ...rest] = commit as unknown[];
+  const command = rest.pop();
+  if (!Array.isArray(cause) || cause.length !== 4) throw malformed("a cause is a list of four");
+  const [seat, identity, origin, n] = cause as unknown[];
+  const isCause = Number.isSafeInteger(seat) && Number.isSafeInteger(n) && typeof identity === "string" && typeof origin === "string";
+  if (!isCause || !isMap(command)) throw malformed("a cause or a command has another shape");
+  const parts = rest as Stored["parts"];
+  for (const part of parts)
+    if (!Array.isArray(part) || !part.every((event) => Array.isArray(event) && typeof event[0] === "string")) throw malformed("an event is a list");
+  return { cause: n ? [seat, origin, n] : Number(seat) < 0 ? [] : [seat], identity, parts, command };
 }
 
-/** Whether that was stored which is told: all of it or, where something may be kept back, parts of it in their order. */
-export function isTold(told: readonly unknown[], stored: readonly unknown[]): boolean {
-  const places = TOLD[String(stored[0])];
-  if (places) return same(told, places.map((place) => stored[place]));
-  if (told.length === stored.length) return same(told, stored);
+/** Whether these facts are what everybody may know of a commit: one for each event, in order. */
+export function areTold(facts: readonly (readonly unknown[])[], { parts: [room, game, end] }: Stored, name: string): boolean {
+  const events = [...room, ...game, ...end];
+  const isOfGame = (at: number): boolean => at >= room.length && at < room.length + game.length;
+  return (
+    facts.length === events.length &&
+    facts.every((fact, at) => (isOfGame(at) ? isToldByGame(fact, events[at]!, name) : same(fact, toldOf(events[at]!))))
+  );
+}
+
+/** What everybody may know of an event of the room. */
+function toldOf(event: readonly unknown[]): unknown[] {
+  const places = HIDING[String(event[0])];
+  return places ? places.map((place) => event[place]) : [...event];
+}
+
+/** A game that is not known here may keep parts of an event back, but tells the others in their order. */
+function isToldByGame(fact: readonly unknown[], event: readonly unknown[], name: string): boolean {
+  if (OPEN_GAMES.includes(name)) return same(fact, event);
   let at = 0;
-  for (const item of stored) if (at < told.length && same(told[at], item)) at += 1;
-  return at === told.length && told[0] === stored[0];
+  for (const item of event) if (at < fact.length && same(fact[at], item)) at += 1;
+  return at === fact.length && fact[0] === event[0];
 }

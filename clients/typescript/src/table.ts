@@ -2,7 +2,7 @@
  * A place at a table: the room as this client sees it, and everything that it may do there.
  *
  * It is kept over any number of breaks. Commands are answered in the end, however often the connection broke in between;
- * whoever waits for an answer just waits longer.
+ * a caller that awaits an answer waits longer.
  */
 
 import { Asking } from "./asking";
@@ -10,6 +10,7 @@ import { randomBytes } from "./bytes";
 import { asRead } from "./codec";
 import { Emitter } from "./emitter";
 import { ServiceError } from "./errors";
+import type { Evidence } from "./evidence";
 import { History } from "./history";
 import { Line, type LineOptions } from "./line";
 import { readServer } from "./messages";
@@ -22,13 +23,13 @@ const NO_OFFERS: readonly Offer[] = [];
 const REMEMBERED_LINES = 500;
 
 export interface ConnectOptions extends LineOptions {
-  /** Of the service, as `https://play.example`. */
+  /** Address of the service, as `https://play.example`. */
   origin: string;
   code: string;
   token: string;
-  /** Of a private room. */
+  /** Key of a private room. */
   key?: string | undefined;
-  /** Where a sealed nonce outlives the page: `localStorage` in a browser; null for nowhere. */
+  /** Storage of sealed nonces and of evidence (P-87) beyond the page: `localStorage` in a browser; null for none. */
   storage?: Keep | null | undefined;
   randomBytes?: ((size: number) => Uint8Array) | undefined;
 }
@@ -40,6 +41,7 @@ export function connect(options: ConnectOptions): Table {
 
 export class Table {
   readonly code: string;
+  #token: string;
   readonly #replay: Replay;
   readonly #line: Line;
   readonly #asking: Asking;
@@ -48,13 +50,15 @@ export class Table {
   readonly #events = new Emitter<TableEvent>();
   readonly #lines = new Set<string>();
   #entered = false;
+  #awayToldAt = 0;
 
   constructor(options: ConnectOptions) {
     this.code = options.code;
+    this.#token = options.token;
     const keep = options.storage === undefined ? pageStorage() : options.storage;
     this.#replay = new Replay({ randomBytes: options.randomBytes ?? randomBytes, keep });
     const owner = {
-      greeting: () => this.#replay.hello(options.token, options.key),
+      greeting: () => this.#replay.hello(this.#token, options.key),
       ping: () => this.#ping(),
       take: (document: unknown) => this.#take(document),
       fault: (reason: string) => void this.#replay.fault(reason),
@@ -68,7 +72,7 @@ export class Table {
     this.#line.connect();
   }
 
-  // What is there
+  // State
 
   get view(): Document {
     return this.#replay.view;
@@ -83,12 +87,12 @@ export class Table {
     return this.#replay.seat;
   }
 
-  /** What this seat may do now. Nothing while the connection is away, for offers end with it (P-39). */
+  /** The legal commands of this seat. Empty while the connection is away, because offers end with it (P-39). */
   get offers(): readonly Offer[] {
     return this.state === "up" && room(this.view)["status"] === "playing" ? this.#replay.offers : NO_OFFERS;
   }
 
-  /** The id of this person. */
+  /** The id of this person in this room (P-19). */
   get you(): string {
     return this.#replay.you;
   }
@@ -101,12 +105,23 @@ export class Table {
     return this.#replay.online;
   }
 
+  /** How many ms a seat has had no connection, or null if it has one or that is not known. */
+  awayMs(seat: number): number | null {
+    const told = this.#replay.awayMs[seat];
+    return told === undefined || this.online.includes(seat) ? null : told + this.#line.now() - this.#awayToldAt;
+  }
+
   get watchers(): number {
     return this.#replay.watchers;
   }
 
   get paused(): boolean {
     return this.#replay.paused;
+  }
+
+  /** Whether the room opens by its key only: then its code alone leads no other person in. */
+  get isPrivate(): boolean {
+    return this.#replay.isPrivate;
   }
 
   /** The level that the server speaks. */
@@ -132,6 +147,11 @@ export class Table {
     return this.#replay.unanswered.length + this.#asking.waiting;
   }
 
+  /** What is kept of this room, to be compared with its record (P-87). */
+  get evidence(): Evidence | null {
+    return this.#replay.evidence;
+  }
+
   /** When the next attempt to connect is due, by `performance.now()`. */
   get retryAt(): number | null {
     return this.#line.retryAt;
@@ -151,7 +171,7 @@ export class Table {
 
   /**
    * Do it, and learn what became of it. A command of the game answers the present offers. The promise fails only when the
-   * table has ended, as a `ServiceError` with the name of the ending: then nobody knows whether it was done; or with a
+   * table has ended, as a `ServiceError` with the name of the ending: then it is unknown whether it was done; or with a
    * `CodecError`, if no message can hold such a command: then it was not sent.
    */
   send(command: Command): Promise<Answer> {
@@ -173,7 +193,7 @@ export class Table {
   }
 
   /**
-   * Say something to everybody here. It has been heard when it comes back; while the connection is away it is lost. Throws
+   * Send a chat line to the room. It was delivered when it comes back; while the connection is away it is lost. Throws
    * a `CodecError` if no message can hold it: with more than 1200 bytes, or half a surrogate pair.
    */
   chat(text: string): void {
@@ -189,6 +209,18 @@ export class Table {
     const frames = this.#history.frames(first, last);
     if (this.ending) this.#history.end(endError(this.ending));
     return frames;
+  }
+
+  /** Ask the server to sign the present place (P-99). The signature is added to the evidence. */
+  sign(): void {
+    this.#line.post(["sign"]);
+  }
+
+  /** Another token of the same person, as after a change of the name. The table greets with it at once. */
+  useToken(token: string): void {
+    if (token === this.#token) return;
+    this.#token = token;
+    this.#line.restart();
   }
 
   reconnectNow(): void {
@@ -207,7 +239,7 @@ export class Table {
     return answer;
   }
 
-  // What happens on the line
+  // Events of the line
 
   #ping(): unknown {
     return ["ping", this.seq];
@@ -229,6 +261,7 @@ export class Table {
       if (happening.kind === "faulted") return happening.reason;
       this.#happened(happening);
     }
+    for (const command of this.#replay.postponed()) this.#line.post(command);
     for (const own of [this.#replay.opening(), this.#replay.mending()]) if (own) this.#line.post(own);
     this.#asking.pump();
     this.#events.emit({ kind: "changed" });
@@ -251,6 +284,9 @@ export class Table {
       case "moved":
         this.#events.emit({ kind: "frame", frame: happening.frame, before: happening.before, after: happening.after });
         break;
+      case "presence":
+        this.#awayToldAt = this.#line.now();
+        break;
       case "paused":
         if (!this.paused) this.#line.post(this.#ping());
         break;
@@ -258,6 +294,7 @@ export class Table {
         if (this.#isNew(happening.id)) this.#events.emit(happening);
         break;
       case "emote":
+      case "searching":
       case "error":
         this.#events.emit(happening);
     }

@@ -7,12 +7,12 @@ export type Document = { [key: string]: Value };
 export type Patch = { [key: string]: Value | Patch | null };
 
 export type Subprotocol = "towerhall.v1.msgpack" | "towerhall.v1.json";
-/** Where a client stands (P-20). */
+/** The position of a client (P-20). */
 export type Cursor = [base: string, seq: number, mark: string];
 export type Fact = [name: string, ...fields: Value[]];
-/** Who made a commit (P-31). */
+/** The author of a commit (P-31). */
 export type Cause = [] | [seat: number] | [seat: number, origin: string, n: number];
-/** What fills in a hint. */
+/** Parameters of a hint. */
 export type Params = Record<string, number | string>;
 
 /** One commit: what happened, for people; what changed, for machines. */
@@ -46,7 +46,7 @@ export interface Rejection {
   hint: string;
 }
 
-/** What became of a command. */
+/** The outcome of a command. */
 export type Answer = { kind: "done"; seq: number } | { kind: "accepted"; effect: Document } | Rejection;
 
 /** `away`: a connection is tried again and again; `ended`: it is not, see `Ending`. */
@@ -68,16 +68,21 @@ export type TableEvent =
   | { kind: "changed" }
   | { kind: "frame"; frame: Frame; before: Document; after: Document }
   | { kind: "reset"; lost: number }
-  | { kind: "chat"; id: string; name: string; seat: number | null; text: string; wallMs: number }
-  | { kind: "emote"; name: string; seat: number | null; emote: string }
+  /** `who` is the id of the speaker in this room (P-19): names may be shared. Empty in rooms of older servers. */
+  | { kind: "chat"; id: string; name: string; seat: number | null; text: string; wallMs: number; who: string }
+  | { kind: "emote"; name: string; seat: number | null; emote: string; who: string }
+  /** Command n waits for a search of the server: `ahead` others come first; 0: it has begun (P-48). */
+  | { kind: "searching"; n: number; ahead: number }
   | { kind: "error"; code: string; params: Params; hint: string };
 
-// What HTTP answers (P-112 to P-149)
+// Answers over HTTP (P-112 to P-149)
 
 export interface Guest {
   token: string;
   id: string;
   name: string;
+  /** When the token ends: wall time in ms. */
+  expires?: number;
 }
 
 export interface GameOption {
@@ -105,8 +110,8 @@ export interface GameDescription {
 export interface Catalogue {
   games: GameDescription[];
   level: { oldest: number; newest: number };
-  clocks: { turn_seconds: [number, number][]; bot_delay_ms: [number, number][] };
-  limits: { message_bytes: number; spectators_per_room: number; name_characters: number; chat_characters: number };
+  clocks: { turn_seconds: [number, number][]; bot_delay_ms: [number, number][]; beat_ms?: [number, number][] };
+  limits: { message_bytes: number; spectators_per_room: number; name_characters: number; chat_characters: number; absent_seconds?: number };
 }
 
 export interface ListedRoom {
@@ -118,15 +123,22 @@ export interface ListedRoom {
   names: string[];
   turn_seconds?: number;
   bot_delay_ms?: number;
+  beat_ms?: number;
+  /** Name of the host, if the host sits there: in `GET /v1/rooms/CODE` only. */
+  host?: string;
 }
 
-export interface MyRoom extends ListedRoom {
+export interface MyRoom extends Omit<ListedRoom, "host"> {
   to_act: number[];
   your_turn: boolean;
   seat?: number;
   host?: boolean;
   private?: boolean;
   left_ms?: number;
+  /** Of this person, once the game has a result. */
+  place?: number;
+  /** The room is gone, and its record is left. */
+  gone?: boolean;
 }
 
 export interface QuickplayRequest {
@@ -138,6 +150,7 @@ export interface QuickplayRequest {
 
 export interface NewRoomRequest extends QuickplayRequest {
   bot_delay_ms?: number;
+  beat_ms?: number;
   private?: boolean;
 }
 
@@ -146,8 +159,10 @@ export interface NewRoom {
   uid: string;
   commitment: string;
   invite: string;
-  /** Of a private room; told this once. */
+  /** Key of a private room; given only here. */
   key?: string;
+  /** The server's signature of the commitment and the first place of the log (P-124). */
+  signed?: { seq: number; chain: string; key: string; signature: string };
 }
 
 export interface Place {
@@ -163,7 +178,7 @@ export interface Link {
   expires: number;
 }
 
-/** Which rooms somebody wants to see (P-142). */
+/** The rooms that the client wants to see (P-142). */
 export interface LobbyFilter {
   game?: string;
   status?: "" | "waiting" | "sealed" | "playing";
@@ -192,7 +207,7 @@ export interface GameResult {
 
 /** A finished game with its proof, as in the file, but for its frames, which are `Frame`s here. */
 export interface GameRecord {
-  format: 1;
+  format: 2;
   code: string;
   uid: string;
   game: string;
@@ -208,11 +223,26 @@ export interface GameRecord {
   proof: { commitment: string; secret: string; deals: Deal[] };
   result?: GameResult;
   closed?: string;
+  /** The server's signature of the end (P-124). */
+  signed?: { key: string; signature: string };
+  /** The proof that the public log of the service has the end (P-186). */
+  log?: Logged;
+}
+
+/** The proof that a leaf is in a log: the hashes that lead from it to the root of a signed checkpoint. */
+export interface Logged {
+  index: number;
+  size: number;
+  proof: string[];
+  checkpoint: string;
 }
 
 /** One thing that was checked about a record, and what it was judged by. */
 export interface Check {
   name: string;
+  /** True as well if it was not checked. */
   ok: boolean;
   detail: Document;
+  /** Why it was not checked here, if so: `no_signature`, `not_logged`, `no_key`, `no_ed25519`, `no_evidence`. */
+  skipped?: string;
 }

@@ -57,6 +57,39 @@ describe("breaks", () => {
     expect(FakeSocket.last.took()).toEqual(commands);
   });
 
+  test("what the server turned away is sent again in order, before any later command", () => {
+    const socket = playing();
+    for (let n = 1; n <= 10; n += 1) void table.send({ command: "ready", nonce: `${n}` });
+    const numbers = (): unknown[] => socket.took().map(([, n]) => n);
+    expect(numbers()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    for (const n of [7, 8]) socket.says("error", "too_many_unanswered", { most: 8, n }, "wait for answers");
+    socket.frame(5, [1], { room: { watched: true } });
+    expect(numbers()).toEqual([]);
+    socket.says("duplicate", 1, 4);
+    expect(numbers()).toEqual([7, 8, 9]);
+    for (let n = 2; n <= 8; n += 1) socket.says("duplicate", n, 4);
+    expect(numbers()).toEqual([10]);
+    for (const n of [9, 10]) socket.says("duplicate", n, 4);
+    expect(table.unanswered).toBe(0);
+  });
+
+  test("a lone command that was turned away waits for a sign of life", () => {
+    const socket = playing();
+    void table.send({ command: "bid", number: 3 });
+    const command = socket.took()[0];
+    socket.says("error", "too_many_unanswered", { most: 8, n: 1 }, "wait for answers");
+    vi.advanceTimersByTime(15_000);
+    expect(socket.took()).toEqual([["ping", 4]]);
+    socket.says("pong", 4, [9000, 5000]);
+    expect(socket.took()).toEqual([command]);
+    socket.ends();
+    vi.advanceTimersByTime(250);
+    FakeSocket.last.welcomes(4);
+    expect(FakeSocket.last.took()).toEqual([command]);
+    FakeSocket.last.says("pong", 4, [9000, 5000]);
+    expect(FakeSocket.last.took()).toEqual([]);
+  });
+
   test("offers of the old connection are gone, and late ones are passed over", () => {
     playing().ends();
     vi.advanceTimersByTime(250);
@@ -102,7 +135,7 @@ describe("breaks", () => {
     expect(FakeSocket.last.took()).toEqual([["command", 1, "", { command: "leave" }, false]]);
   });
 
-  test("taken over by another window: it stays away until somebody wants it back", async () => {
+  test("taken over by another window: it stays away until the player wants it back", async () => {
     const socket = playing();
     const pending = table.send({ command: "leave" });
     socket.ends(4409);

@@ -31,6 +31,10 @@ test.each<[string, string, unknown, Record<string, string>, (service: Service) =
   ["GET", "/v1/me/rooms", null, { authorization: "Bearer me" }, (service) => service.myRooms("me")],
   ["POST", "/v1/me/links", {}, { authorization: "Bearer me" }, (service) => service.newLink("me")],
   ["POST", "/v1/me/links", { room: "QJXKZB" }, { authorization: "Bearer me" }, (service) => service.newLink("me", "QJXKZB")],
+  ["POST", "/v1/me/name", { name: "Eve" }, { authorization: "Bearer me" }, (service) => service.rename("me", "Eve")],
+  ["POST", "/v1/me/tokens", {}, { authorization: "Bearer me" }, (service) => service.newerToken("me")],
+  ["POST", "/v1/me/revoke", {}, { authorization: "Bearer me" }, (service) => service.revoke("me")],
+  ["POST", "/v1/me/revoke", { others: true }, { authorization: "Bearer me" }, (service) => service.revoke("me", { others: true })],
   ["POST", "/v1/links", { code: "abc" }, {}, (service) => service.useLink("abc")],
   ["GET", "/v1/rooms/QJXKZB/record", null, {}, (service) => service.recordText("QJXKZB")],
 ])("%s %s", async (method, path, body, headers, ask) => {
@@ -38,7 +42,7 @@ test.each<[string, string, unknown, Record<string, string>, (service: Service) =
   await ask(service);
   expect(requests).toHaveLength(1);
   expect(requests[0]).toMatchObject({ method, path, body, headers, cache: "no-store" });
-  expect("content-type" in requests[0]!.headers).toBe(body !== null);
+  expect(requests[0]!.headers["content-type"]).toBe(body === null ? undefined : "application/json");
 });
 
 test("a refusal has its code, its params and its hint", async () => {

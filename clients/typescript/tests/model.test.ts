@@ -57,7 +57,7 @@ class Server {
     }
   }
 
-  /** The store forgets its newest commit; whoever is connected is told. */
+  /** The store forgets its newest commit; connected clients are told. */
   lose(socket: FakeSocket): void {
     if (this.log.length < 3) return;
     const [[, seq]] = [this.log.pop() as [string, number]];

@@ -56,7 +56,7 @@ describe("nonces", () => {
     expect(socket.took(), "that hash is not ours").toEqual([]);
   });
 
-  test("whoever sits down before the room is known takes part as well", () => {
+  test("a player who sits down before the room is known takes part as well", () => {
     join({ storage: null, randomBytes: (size) => drawn.slice(0, size) });
     void table.sit();
     FakeSocket.last.welcomes(1, WAITING, { seat: -1 });
@@ -79,7 +79,7 @@ describe("nonces", () => {
     expect(kept.size).toBe(0);
   });
 
-  test.each([true, false])("are replaced while there is time if nobody here knows them (ready: %s)", (ready) => {
+  test.each([true, false])("are replaced while there is time if this client does not know them (ready: %s)", (ready) => {
     join({ storage: null, randomBytes: (size) => fresh.slice(0, size) });
     const holder = { name: "Ada", nonce: "sealed" };
     const seats = { "0": ready ? { ...holder, ready } : holder };
@@ -104,7 +104,7 @@ describe("nonces", () => {
     expect(FakeSocket.last.took()).toHaveLength(1);
   });
 
-  test("a store that fails keeps nobody from playing", () => {
+  test("a store that fails does not keep players from playing", () => {
     const failing = (): never => {
       throw new Error("full");
     };

@@ -12,7 +12,7 @@ describe("entering", () => {
     expect(table.state).toBe("connecting");
     expect(FakeSocket.last.url).toBe("ws://play.example/v1/rooms/QJXKZB");
     const greeting = FakeSocket.last.welcomes(4, PLAYING, { online: [0], watchers: 2 });
-    expect(greeting).toEqual({ token: "token", level: 1, origin: greeting["origin"], key: "secret" });
+    expect(greeting).toEqual({ token: "token", level: 5, origin: greeting["origin"], key: "secret" });
     expect(greeting["origin"]).toMatch(/^[\w-]{11}$/);
     FakeSocket.last.offers(4);
     const { state, seq, seat, you, name, view, online, watchers, level, paused, ending, retryAt } = table;
@@ -21,6 +21,30 @@ describe("entering", () => {
       paused: false, ending: null, retryAt: null,
     });
     expect(table.offers).toEqual([{ command: "bid", ranges: { number: [3, 5] } }]);
+  });
+
+  test("another token of the same person is used at once, and what was asked is not lost", () => {
+    playing();
+    void table.send({ command: "want_end" });
+    table.useToken("token");
+    expect(FakeSocket.all).toHaveLength(1);
+    table.useToken("newer");
+    expect(FakeSocket.all[0]!.closedBy).toBe(1000);
+    expect(FakeSocket.all).toHaveLength(2);
+    const greeting = FakeSocket.last.welcomes(4, undefined, { private: true });
+    expect(greeting).toMatchObject({ token: "newer", cursor: [expect.any(String), 4, "mark4"] });
+    expect(FakeSocket.last.took().map(([name]) => name)).toEqual(["command"]);
+    expect([table.state, table.isPrivate]).toEqual(["up", true]);
+  });
+
+  test("a table that ended because of its token goes on with another one", () => {
+    join();
+    FakeSocket.last.onopen!();
+    FakeSocket.last.ends(4401);
+    expect(table.state).toBe("ended");
+    table.useToken("newer");
+    expect(FakeSocket.last.welcomes(4, PLAYING)).toMatchObject({ token: "newer" });
+    expect([table.state, table.ending]).toEqual(["up", null]);
   });
 
   test("what is asked before the welcome waits for it", () => {
@@ -94,7 +118,7 @@ describe("playing", () => {
     expect(table.view["room"]).toBe(before["room"]);
   });
 
-  test("dry runs and refusals are told to whoever asked", async () => {
+  test("dry runs and refusals are told to the caller", async () => {
     const socket = playing();
     const dry = table.dry({ command: "bid", number: 3 });
     const wrong = table.send({ command: "bid", number: 9 });
@@ -131,25 +155,41 @@ describe("playing", () => {
     expect(table.unanswered).toBe(0);
   });
 
-  test("chat comes once, emotes and errors come as they are", () => {
+  test("chat comes once, emotes, searches and errors come as they are", () => {
     const socket = playing();
     const events = heard();
     table.chat("good evening");
     table.emote("thanks");
     expect(socket.took()).toEqual([["chat", "good evening"], ["emote", "thanks"]]);
-    socket.says("chat", "1-0", "Ada", -1, "good evening", 17);
-    socket.says("chat", "1-0", "Ada", -1, "good evening", 17);
+    socket.says("chat", "1-0", "Ada", -1, "good evening", 17, "cGVyc29uMDE");
+    socket.says("chat", "1-0", "Ada", -1, "good evening", 17, "cGVyc29uMDE");
     socket.says("emote", "Ben", 1, "thanks");
+    socket.says("searching", 1, 2);
     socket.says("error", "too_many", { retry_ms: 5 }, "too much at once");
     socket.says("confetti", 1);
     expect(events).toEqual([
-      { kind: "chat", id: "1-0", name: "Ada", seat: null, text: "good evening", wallMs: 17 },
-      { kind: "emote", name: "Ben", seat: 1, emote: "thanks" },
+      { kind: "chat", id: "1-0", name: "Ada", seat: null, text: "good evening", wallMs: 17, who: "cGVyc29uMDE" },
+      { kind: "emote", name: "Ben", seat: 1, emote: "thanks", who: "" },
+      { kind: "searching", n: 1, ahead: 2 },
       { kind: "error", code: "too_many", params: { retry_ms: 5 }, hint: "too much at once" },
     ]);
   });
 
-  test("a listener that fails hurts nobody else", async () => {
+  test("an absence goes on by itself until its person is back", () => {
+    const socket = playing();
+    socket.says("presence", [0], 0, [0, 45_000]);
+    expect(table.awayMs(1)).toBe(45_000);
+    vi.advanceTimersByTime(1000);
+    expect(table.awayMs(1)).toBe(46_000);
+    expect(table.awayMs(0)).toBeNull();
+    socket.says("presence", [0, 1], 0, [0, 0]);
+    expect(table.awayMs(1)).toBeNull();
+    // A server of an older level does not tell.
+    socket.says("presence", [0], 0);
+    expect(table.awayMs(1)).toBeNull();
+  });
+
+  test("a listener that fails does not affect the others", async () => {
     const failed: unknown[] = [];
     const hear = (error: unknown): void => void failed.push(error);
     const others = process.listeners("uncaughtException");

@@ -1,4 +1,4 @@
-/** What cannot travel is refused where it is made, and disturbs nobody else. */
+/** Messages that cannot travel are refused at the call, and do not affect others. */
 
 import { describe, expect, test, vi } from "vitest";
 import { type Command, lookAtLobby } from "../src";
@@ -68,7 +68,7 @@ describe.each([MSGPACK, JSON_TEXT])("by %s", (subprotocol) => {
     FakeSocket.last.onopen!();
     FakeSocket.last.says("welcome", { you: "p_1", name: "Ada", level: 1, now: [9, 0], list: { rooms: {} } });
     expect(() => lobby.choose({ game: HALF })).toThrow("half a surrogate pair");
-    expect(FakeSocket.last.took()).toEqual([["hello", { token: "token", level: 1, filter: { free: 1 } }]]);
+    expect(FakeSocket.last.took()).toEqual([["hello", { token: "token", level: 5, filter: { free: 1 } }]]);
     lobby.close();
     join(); // which is closed after each test
   });

@@ -10,6 +10,8 @@ import { FROM_CLIENT, FROM_SERVER } from "../src/limits";
 import { mergePatch } from "../src/merge_patch";
 import { readLobby, readServer } from "../src/messages";
 import { Replay } from "../src/replay";
+import { canonicalJson, link, mark, seal } from "../src/chain";
+import { compare, type Evidence } from "../src/evidence";
 import type { Command, Document, Patch } from "../src/types";
 
 function read<Shape>(name: string): Shape {
@@ -111,6 +113,53 @@ describe("fairness", () => {
   });
 });
 
+interface Row {
+  before?: string;
+  commit_id: string;
+  wall_ms: number;
+  served_ms: number;
+  blob: string;
+  chain: string;
+  mark: string;
+}
+
+function linked(before: Uint8Array, row: Row): Uint8Array {
+  return link(before, row.wall_ms, row.served_ms, fromBase64url(row.commit_id), fromBase64url(row.blob));
+}
+
+describe("chain", () => {
+  const vectors = read<{ links: Row[]; seals: { chain: string; record: object; text: string; seal: string }[] }>("chain");
+  test.each(vectors.links)("link $mark", (row) => {
+    expect(base64url(linked(fromBase64url(row.before!), row))).toBe(row.chain);
+    expect(mark(fromBase64url(row.chain))).toBe(row.mark);
+  });
+  test.each(vectors.seals)("seal $seal", (it) => {
+    expect(base64url(seal(fromBase64url(it.chain), it.record))).toBe(it.seal);
+    const covered = Object.entries(it.record).filter(([name]) => !["seal", "signed", "log"].includes(name));
+    expect(canonicalJson(Object.fromEntries(covered))).toBe(it.text);
+  });
+  test("two histories with equal marks have other chains", () => {
+    const { histories } = read<{ histories: [Row[], Row[]] }>("equal_marks");
+    const ends = histories.map((rows) => rows.reduce<Uint8Array>((before, row) => linked(before, row), new Uint8Array(32)));
+    expect(ends.map((chain, at) => base64url(chain) === histories[at]!.at(-1)!.chain)).toEqual([true, true]);
+    expect(mark(ends[0]!)).toBe(mark(ends[1]!));
+    expect(base64url(ends[0]!)).not.toBe(base64url(ends[1]!));
+    expect(histories[0].at(-1)!.blob).not.toBe(histories[1].at(-1)!.blob);
+  });
+});
+
+describe("evidence", () => {
+  const { evidence, records } = read<{ evidence: Evidence; records: { name: string; record: RecordRows; differences: unknown[] }[] }>("evidence");
+  test.each(records)("$name", ({ record, differences }) => {
+    const frames = record.frames.map(([, seq, mark, , , patch]) => ({ seq, mark, cause: [] as [], facts: [], patch }));
+    expect(compare(evidence, { ...record, frames } as unknown as Parameters<typeof compare>[1])).toEqual(differences);
+  });
+});
+
+interface RecordRows {
+  frames: [name: string, seq: number, mark: string, cause: unknown, facts: unknown, patch: Patch][];
+}
+
 interface Step {
   do: "hello" | "command" | "sit" | "ready" | "receive";
   token: string;
@@ -118,7 +167,7 @@ interface Step {
   dry: boolean;
   message: unknown;
   sends: unknown[];
-  after: { cursor: unknown; view: Document; seat: number | null; tag: string; offers: unknown; unanswered: number[]; fault: boolean };
+  after: { cursor: unknown; view: Document; seat: number | null; tag: string; offers: unknown; unanswered: number[]; fault: boolean; evidence: unknown };
 }
 
 function perform(client: Replay, step: Step): [sends: unknown[], fault: boolean] {
@@ -135,6 +184,7 @@ function perform(client: Replay, step: Step): [sends: unknown[], fault: boolean]
       const message = readServer(step.message);
       const kinds = message === null ? [] : client.receive(message).map(({ kind }) => kind);
       const sends: unknown[] = kinds.includes("synced") || kinds.includes("reset") ? client.resend() : [];
+      sends.push(...client.postponed());
       const opening = client.opening();
       return [opening ? [...sends, opening] : sends, kinds.includes("faulted")];
     }
@@ -148,9 +198,9 @@ describe("replay", () => {
     const client = new Replay({ origin, randomBytes: () => left.shift()! });
     for (const [number, step] of steps.entries()) {
       const [sends, fault] = perform(client, step);
-      const { cursor, view, seat, tag, offers, unanswered } = client;
+      const { cursor, view, seat, tag, offers, unanswered, evidence } = client;
       expect(sends, `step ${number}`).toEqual(step.sends);
-      expect({ cursor, view, seat, tag, offers, unanswered, fault }, `step ${number}`).toEqual(step.after);
+      expect({ cursor, view, seat, tag, offers, unanswered, fault, evidence }, `step ${number}`).toEqual(step.after);
     }
   });
 });
