@@ -2,7 +2,10 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
 
 /** What the hall and every other part need is one file, or each shared widget would be a request of its own. */
-const shared = { name: "base", minShareCount: 2, test: /node_modules|src\/(?:ui|app|lobby|room)\/|src\/words\/(?:en|index)|typescript\/src\// };
+const shared = /node_modules|src\/(?:ui|app|lobby|room)\/|src\/words\/(?:en|index|names)|typescript\/src\//;
+/** Shared as well, but only by what is opened later: it does not come with the hall. */
+const later = /lobby\/RoomForm|room\/(?:NameForm|SeatDialog)|ui\/(?:Confirm|Switch)|typescript\/src\/(?:inclusion|index|signature|stored|verify)/;
+const base = { name: "base", minShareCount: 2, test: (id: string) => shared.test(id) && !later.test(id) };
 
 // The server's content security policy allows files of our own only: nothing is inlined.
 export default defineConfig({
@@ -13,6 +16,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { checks: { pluginTimings: false }, output: { codeSplitting: { groups: [shared] } } },
+    // The largest is three.js, which only a board in three dimensions loads.
+    chunkSizeWarningLimit: 700,
+    rolldownOptions: { checks: { pluginTimings: false }, output: { codeSplitting: { groups: [base] } } },
   },
 });

@@ -72,9 +72,9 @@ describe("why a step is impossible", () => {
 
   test("is said by the code if it is about the step, and otherwise by what it would lead to", () => {
     const refusal = (index: number) => ({ kind: "rejected", code: "building_rule", rule: "6", params: { index, top: 5 }, hint: "" }) as const;
-    expect(reason([pick("candy:14")], pick("scrap:15"), refusal(1))).toEqual({ key: "code.building_rule", params: { index: 1, top: 5 } });
+    expect(reason([pick("candy:14")], pick("scrap:15"), refusal(1))).toEqual({ key: "five_towers.code.building_rule", params: { index: 1, top: 5 } });
     expect(reason([pick("candy:14")], pick("scrap:15"), refusal(2)).key).toBe("five_towers.why.dead_end");
-    expect(reason([], { demolish: "tree" }, { ...refusal(0), code: "cannot_demolish" }).key).toBe("code.cannot_demolish");
+    expect(reason([], { demolish: "tree" }, { ...refusal(0), code: "cannot_demolish" }).key).toBe("five_towers.code.cannot_demolish");
     expect(reason([], { demolish: "tree" }, refusal(1)).key).toBe("five_towers.why.demolish_never");
   });
 });

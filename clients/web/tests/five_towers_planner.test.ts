@@ -24,7 +24,8 @@ const [candy, tree3, sand, tree9, scrap] = display;
 let offers = OFFERS;
 let answer: Answer;
 const dry = vi.fn(async (_command: Command) => answer);
-const planner = () => new Planner({ offers: () => offers, display: () => display, try: dry });
+let kept: string[] = [];
+const planner = () => new Planner({ offers: () => offers, display: () => display, try: dry, keep: (plan) => void (kept = plan) });
 
 beforeEach(() => {
   offers = OFFERS;
@@ -33,6 +34,26 @@ beforeEach(() => {
 });
 
 describe("a build in the making", () => {
+  test("is kept with each step, and goes on from there", async () => {
+    const mine = planner();
+    await mine.demolish("sand");
+    await mine.pick(sand!);
+    expect(kept).toEqual(["-sand", "sand:7"]);
+    const again = planner();
+    again.restore(kept);
+    expect([again.plan, again.ready]).toEqual([mine.plan, false]);
+    await again.pick(candy!);
+    expect(again.ready).toBe(true);
+  });
+
+  test("begins anew if what was kept is of another build", () => {
+    const mine = planner();
+    for (const other of [["sand:6"], ["-dust"], ["-sand", 7], "sand:7", undefined, ["tree:3", "sand:7"]]) {
+      mine.restore(other);
+      expect(mine.plan).toEqual([]);
+    }
+  });
+
   test("grows card by card, and is ready when the offers know it", async () => {
     const mine = planner();
     await mine.pick(tree3!);
@@ -85,7 +106,7 @@ describe("what is impossible is explained", () => {
     expect(mine.why).toBe("");
     await mine.pick(tree3!);
     await mine.pick(scrap!);
-    expect(mine.why).toMatch(/^All the cards that you bid for/);
+    expect(mine.why).toMatch(/^All the cards you bid for/);
     await mine.demolish("sand");
     expect(dry).toHaveBeenCalledOnce();
   });
@@ -94,7 +115,7 @@ describe("what is impossible is explained", () => {
     const mine = planner();
     await mine.pick(scrap!);
     expect(dry).toHaveBeenCalledWith({ command: "build", cards: ["scrap:15", "candy:14"] });
-    expect(mine.why).toBe("This card may not lie on a 5.");
+    expect(mine.why).toBe("This card may not go on a 5.");
     answer = { kind: "rejected", code: "not_heard_of", rule: "", params: {}, hint: "as the server says" };
     await mine.pick(scrap!);
     expect(mine.why).toBe("as the server says");

@@ -66,17 +66,27 @@ test("the hint follows the situation", () => {
   expect(hintOf(base).key).toBe("five_towers.hint.bid_start");
   expect(hintOf({ ...base, armed: 3 })).toEqual({ key: "five_towers.hint.confirm", params: { n: 3 } });
   expect(hintOf({ ...base, calls: { bid: null, pass: true } }).key).toBe("five_towers.hint.must_pass");
-  expect(hintOf({ ...base, calls: null })).toEqual({ key: "five_towers.hint.wait_bid", params: { name: base.names[seat] } });
+  expect(hintOf({ ...base, calls: null })).toEqual({ key: "five_towers.hint.wait_bid.you", params: {} });
+  expect(hintOf({ ...base, seat: 1 - seat, calls: null })).toEqual({ key: "five_towers.hint.wait_bid", params: { name: base.names[seat] } });
   expect(hintOf({ ...base, game: { ...game, phase: "build" }, missing: 2 })).toEqual({ key: "five_towers.hint.pick", params: { n: 2 } });
   expect(hintOf({ ...base, game: { ...game, phase: "build" }, missing: 0 }).key).toBe("five_towers.hint.ready");
   expect(hintOf({ ...base, game: { ...game, phase: "over", turn: null } }).key).toBe("five_towers.hint.over");
 });
 
+test("no seat has a turn after the room has ended the game", () => {
+  const [seq] = two.offers[0]!;
+  const view = two.timeline.at(seq);
+  const ended = (more: object) => readGame({ ...view, room: { ...(view["room"] as object), status: "over", ...more } })!;
+  expect(readGame(view)).toMatchObject({ isClosed: false, turn: expect.any(Number) });
+  expect(ended({ closed: "agreed" })).toMatchObject({ isClosed: true, turn: null });
+  expect(ended({ closed: "resigned", result: { scores: [0, 0], places: [1, 2] } })).toMatchObject({ isClosed: false, turn: null });
+});
+
 test("high towers close up, but their numbers stay readable", () => {
   expect(stepOf(3, 400)).toBe(40);
   expect(towerHeight(9, stepOf(9, 400))).toBeCloseTo(400);
-  expect(stepOf(30, 400)).toBe(25);
-  expect(stepOf(30, 400, true)).toBe(34);
+  expect(towerHeight(16, stepOf(16, 340))).toBeCloseTo(340);
+  expect(stepOf(30, 340)).toBe(9);
 });
 
 test("facts become flights of cards, one after the other", () => {

@@ -1,7 +1,7 @@
 import type { Catalogue, GameDescription } from "towerhall-client";
 import { describe, expect, it } from "vitest";
 
-import { agreed, clockChoices, codeWord, defaults, duration, gameWord, listedName, presetOf } from "../src/lobby/options";
+import { agreed, clockChoices, codeWord, defaults, duration, gameWord, listedName, paceFor, paceOf, PACES, presetOf } from "../src/lobby/options";
 import { newWishes } from "../src/lobby/wishes";
 
 const GAME: GameDescription = {
@@ -21,11 +21,11 @@ const GAME: GameDescription = {
 };
 
 describe("the options of a game", () => {
-  it("begin with what the service takes if nobody chooses", () => {
+  it("begin with the defaults of the service", () => {
     expect(defaults(GAME)).toEqual({ bids: "strict", auto_pass: true });
-    expect(newWishes(GAME)).toMatchObject({ game: "mine", seats: 3, turnSeconds: 0, isPrivate: false });
-    expect(newWishes({ ...GAME, seats: [4, 6] }).seats).toBe(4);
-    expect(newWishes({ ...GAME, seats: [2, 2] }).seats).toBe(2);
+    expect(newWishes(GAME, "usual")).toMatchObject({ game: "mine", seats: 3, turnSeconds: 0, isPrivate: false });
+    expect(newWishes({ ...GAME, seats: [4, 6] }, "usual").seats).toBe(4);
+    expect(newWishes({ ...GAME, seats: [2, 2] }, "usual").seats).toBe(2);
   });
 
   it("are a preset, or a mix of one's own", () => {
@@ -74,5 +74,20 @@ it("a bot in a list is called by its level, and a person by name", () => {
 
 it("a game has its name before anything of it is loaded", () => {
   expect(gameWord("five_towers")).toBe("Five Towers");
-  expect(gameWord("nobody_knows_it")).toBe("nobody knows it");
+  expect(gameWord("nobody_knows_it")).toBe("Nobody knows it");
+});
+
+describe("the pace of bots", () => {
+  it("is one of three, also in rooms of programs", () => {
+    for (const pace of ["quick", "usual", "relaxed"] as const) expect(paceOf(PACES[pace].bot_delay_ms)).toBe(pace);
+    expect([0, 700, 10_000].map(paceOf)).toEqual(["quick", "usual", "relaxed"]);
+  });
+
+  it("has a beat where the service knows one", () => {
+    const clocks = { turn_seconds: [], bot_delay_ms: [] };
+    const catalogue = { games: [], level: { oldest: 1, newest: 4 }, clocks, limits: {} } as unknown as Catalogue;
+    expect(paceFor("relaxed", catalogue)).toEqual({ bot_delay_ms: 1800 });
+    const newer = { ...catalogue, clocks: { ...clocks, beat_ms: [] } } as unknown as Catalogue;
+    expect(paceFor("relaxed", newer)).toEqual({ bot_delay_ms: 1800, beat_ms: 2500 });
+  });
 });

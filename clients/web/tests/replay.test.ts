@@ -57,6 +57,16 @@ describe("a replay", () => {
     stop();
   });
 
+  test("shows what the newest load brought, in whatever order loads end", async () => {
+    const answers: ((frames: Frame[]) => void)[] = [];
+    const playback = new Playback({ ...sourceOfRecord(record), load: () => new Promise((resolve) => answers.push(resolve)) });
+    const loads = [playback.load(4), playback.load(9)];
+    answers[1]!(record.frames.slice(0, 12));
+    answers[0]!(record.frames.slice(0, 5));
+    await Promise.all(loads);
+    expect([playback.state, playback.at, playback.last]).toEqual(["ready", 9, 12]);
+  });
+
   test("says when nothing can be loaded", async () => {
     const playback = new Playback({ ...sourceOfRecord(record), load: () => Promise.reject(new Error("gone")) });
     await playback.load(1);

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 
 import type { RulesText } from "../src/games";
 import type { Text } from "../src/words/en";
-import { LANGUAGES, type Catalogue, type Language } from "../src/words/index.svelte";
+import { LANGUAGES, type Catalogue, type Language, type Same } from "../src/words/index.svelte";
 
-const pages = import.meta.glob<Catalogue>("../src/words/{en,de,bg,es,fr,it,nl}.ts", { eager: true, import: "default" });
-const games = import.meta.glob<Catalogue>("../src/games/*/words/*.ts", { eager: true, import: "default" });
+const pages = import.meta.glob<Catalogue>("../src/{,proof/,learn/}words/{en,de,bg,es,fr,it,nl}.ts", { eager: true, import: "default" });
+const games = import.meta.glob<Catalogue>("../src/games/*/{words,lesson}/*.ts", { eager: true, import: "default" });
 const rules = import.meta.glob<RulesText>("../src/games/*/rules/*.ts", { eager: true, import: "default" });
 
 const OTHERS = LANGUAGES.filter((language) => language !== "en");
@@ -14,19 +14,18 @@ const CATALOGUES = englishFiles({ ...pages, ...games });
 const RULES = englishFiles(rules);
 
 /** Texts that may read as in English, and in which languages. An entry that no catalogue needs is refused as well. */
-const SAME: { reason: string; keys: RegExp; languages: readonly Language[] }[] = [
+const SAME: Same[] = [
   { reason: "the name of this project", keys: /^app\.title$/, languages: OTHERS },
-  { reason: "one letter, that of a translated kind", keys: /^five_towers\.letter\.\w+$/, languages: ["de", "es", "fr", "it", "nl"] },
   { reason: "the word is used in these languages too", keys: /^(room\.bot|room\.bot\.name|chat\.title)$/, languages: ["de", "es", "fr", "it", "nl"] },
   { reason: "the word is used in these languages too", keys: /^(home\.bots\.count|rooms\.bot)$/, languages: ["es", "fr", "it", "nl"] },
   { reason: "the word is used in these languages too", keys: /^invite\.link$/, languages: ["de", "it", "nl"] },
   { reason: "the word is used in Italian and Dutch too", keys: /^room\.host$/, languages: ["it", "nl"] },
   { reason: "the same in French and Dutch", keys: /^app\.menu$/, languages: ["fr", "nl"] },
-  { reason: "the same in French", keys: /^(room\.options|proof\.detail\.(secret|scores)|five_towers\.(score\.short|demolish_spire\.true))$/, languages: ["fr"] },
-  { reason: "the same in French", keys: /^(over\.points|time\.minutes|five_towers\.score)$/, languages: ["fr"] },
-  { reason: "the same in German", keys: /^(emote\.wow|five_towers\.preset\.standard|five_towers\.kind\.sand)$/, languages: ["de"] },
-  { reason: "the same in Spanish", keys: /^five_towers\.kind\.scrap$/, languages: ["es"] },
+  { reason: "the same in French", keys: /^(room\.options|proof\.detail\.(secret|scores)|over\.points|time\.minutes)$/, languages: ["fr"] },
+  { reason: "the word is used in these languages too", keys: /^create\.bots\.usual$/, languages: ["de", "es", "fr"] },
+  { reason: "the same in German", keys: /^emote\.wow$/, languages: ["de"] },
   { reason: "the same in Dutch", keys: /^emote\.sorry$/, languages: ["nl"] },
+  ...Object.values(import.meta.glob<Same[]>("../src/games/*/same.ts", { eager: true, import: "default" })).flat(),
 ];
 
 /** Faults of form: markup, straight quotes, three dots, stray spaces. Without a language: in all but English. */
@@ -76,12 +75,18 @@ describe.each(OTHERS)("in the language %s", (language) => {
       expect(faults(text, language), text).toEqual([]);
     }
   });
+});
 
-  it("the kinds of Five Towers have letters that differ", () => {
-    const words = translation("../src/games/five_towers/words/en.ts", language);
-    const letters = Object.entries(words).filter(([key]) => key.startsWith("five_towers.letter."));
-    expect(new Set(letters.map(([, letter]) => letter)).size).toBe(5);
-    for (const [key, letter] of letters) expect(words[key.replace("letter", "kind")]).toMatch(new RegExp(`^${String(letter)}`));
+describe("each game has a name space", () => {
+  const folderOf = (path: string) => /games\/([^/]+)\//.exec(path)![1]!;
+
+  it.each(Object.keys(games))("%s: all keys begin with the name of the game", (path) => {
+    expect(Object.keys(games[path]!).filter((key) => !key.startsWith(`${folderOf(path)}.`))).toEqual([]);
+  });
+
+  it.each(Object.keys(pages))("%s: no key of the page does", (path) => {
+    const folders = Object.keys(games).map(folderOf);
+    expect(Object.keys(pages[path]!).filter((key) => folders.includes(key.split(".")[0]!))).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-/** What the open page shows in the header. */
+/** The header content of the open page. */
 import type { Snippet } from "svelte";
 
 class HeaderParts {

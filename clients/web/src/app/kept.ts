@@ -1,4 +1,4 @@
-/** What this browser keeps for the page. Where it keeps nothing (private windows), the page works all the same. */
+/** The page's storage in this browser. Without storage (private windows) the page works as well. */
 
 const PREFIX = "towerhall.";
 
@@ -18,6 +18,15 @@ export function keep(name: string, value: unknown): void {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
     // A full or forbidden store only means that the next visit starts anew.
+  }
+}
+
+/** Where this browser keeps things, if it does. */
+export function storage(): Storage | null {
+  try {
+    return localStorage;
+  } catch {
+    return null;
   }
 }
 

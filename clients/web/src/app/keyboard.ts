@@ -1,4 +1,4 @@
-/** Single keys are commands only while nobody writes, and while no dialog is open. */
+/** Single keys are commands only while the focus is outside of text fields and no dialog is open. */
 
 export function isTyping(event: KeyboardEvent): boolean {
   const target = event.target;

@@ -1,4 +1,4 @@
-/** What to do in a room as soon as it is entered, decided by a button elsewhere. Each plan is carried out once. */
+/** Actions to take when a room is entered, planned by a button elsewhere. Each plan is carried out once. */
 
 export interface Plan {
   sit: boolean;

@@ -1,4 +1,7 @@
-/** Addresses of the page. They live in the fragment, which browsers send to nobody: keys may stand there. */
+/**
+ * Addresses of the page. They live in the fragment, which browsers never send: it may hold keys. Links to public rooms are
+ * paths, so that the server can give them a preview; the page turns those into fragments.
+ */
 
 export type Route =
   | { page: "home" }
@@ -6,6 +9,7 @@ export type Route =
   | { page: "link"; code: string }
   | { page: "record" }
   | { page: "rules"; game: string }
+  | { page: "learn"; game: string }
   | { page: "nowhere" };
 
 const CODE = /^[A-HJ-NP-Z]{6}$/;
@@ -20,6 +24,7 @@ export function parseRoute(hash: string): Route {
   if (head === "l" && first && parts.length === 2) return { page: "link", code: first };
   if (head === "record" && parts.length === 1) return { page: "record" };
   if (head === "rules" && first && parts.length === 2) return { page: "rules", game: first };
+  if (head === "learn" && first && parts.length === 2) return { page: "learn", game: first };
   return { page: "nowhere" };
 }
 
@@ -28,14 +33,26 @@ export function roomHash(code: string, key = "", at: number | null = null): stri
   return at === null ? path : `${path}?at=${at}`;
 }
 
-/** The room that somebody typed or pasted: a code, or a link that ends in one. */
+/** The link to a room, from the root: for people, not for this page. The key of a private room stays in the fragment. */
+export function roomLink(code: string, key = "", at: number | null = null): string {
+  return key ? `/${roomHash(code, key, at)}` : `/${roomHash(code, key, at).slice(2)}`;
+}
+
+/** The fragment for a path that the server answered with this page; null if no page is there. */
+export function hashOfPath(path: string, query: string): string | null {
+  if (path === "/") return "";
+  const hash = `#${path}${query}`;
+  return parseRoute(hash).page === "room" ? hash : null;
+}
+
+/** The room that a person typed or pasted: a code, or a link that ends in one. */
 export function roomFromText(text: string): { code: string; key: string } | null {
   const plain = text.trim();
   const typed = plain.replace(/[\s-]/g, "").toUpperCase();
   if (isCode(typed)) return { code: typed, key: "" };
-  const hash = plain.indexOf("#");
-  if (hash < 0) return null;
-  const route = parseRoute(plain.slice(hash));
+  const start = /#|\/r\//.exec(plain);
+  if (!start) return null;
+  const route = parseRoute(plain.slice(start.index));
   return route.page === "room" ? { code: route.code, key: route.key } : null;
 }
 

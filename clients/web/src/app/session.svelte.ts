@@ -1,4 +1,4 @@
-/** Who plays here: the guest of this browser, what the service offers, and what is remembered about rooms. */
+/** The session of this browser: its guest, the offers of the service, and remembered data about rooms. */
 import { Service, ServiceError, type Catalogue, type Guest } from "towerhall-client";
 
 import { toast } from "../ui/toasts.svelte";
@@ -7,7 +7,16 @@ import { isMap, keep, kept } from "./kept";
 
 const ROOMS_KEPT = 60;
 
-/** What this browser knows of a room and no server tells again. */
+/** Milliseconds for which a person whom a link replaced can be brought back. */
+const UNDO_MS = 24 * 3_600_000;
+
+/** The identity that a link replaced, and when (wall time). */
+interface Replaced {
+  guest: Guest;
+  at: number;
+}
+
+/** Data about a room that only this browser has. */
 interface Remembered {
   key?: string;
   /** Made here: so this person is the host, also without a seat. */
@@ -18,6 +27,7 @@ class Session {
   readonly service = new Service(location.origin);
   guest = $state.raw<Guest | null>(kept<Guest | null>("guest", null, isGuest));
   catalogue = $state.raw<Catalogue | null>(null);
+  #replaced = $state.raw<Replaced | null>(kept<Replaced | null>("replaced", null, isReplaced));
   #renewing: Promise<Guest> | null = null;
   #rooms = kept<Record<string, Remembered>>("rooms", {}, isRooms);
 
@@ -25,10 +35,22 @@ class Session {
     return this.guest?.name ?? "";
   }
 
-  /** Be somebody of that name. Another name is another person: names are in the token. */
+  /** Take that name. The person, with all seats, stays the same; who is new here becomes a person. */
   async become(name: string): Promise<Guest> {
-    if (this.guest?.name === name.trim()) return this.guest;
-    return this.take(await this.service.guest(name));
+    if (!this.guest) return this.take(await this.service.guest(name));
+    if (this.guest.name === name.trim()) return this.guest;
+    return this.take(await this.ask((token) => this.service.rename(token, name)));
+  }
+
+  /** Another tab may have changed the person of this browser. */
+  recall(): void {
+    this.guest = kept<Guest | null>("guest", null, isGuest) ?? this.guest;
+  }
+
+  /** Follow another tab that gave the same person another name. Another person is not followed without a question. */
+  follow(): void {
+    const newest = kept<Guest | null>("guest", null, isGuest);
+    if (newest !== null && newest.id === this.guest?.id && newest.token !== this.guest.token) this.guest = newest;
   }
 
   take(guest: Guest): Guest {
@@ -37,8 +59,41 @@ class Session {
     return this.guest;
   }
 
-  /** A new guest of the same name, because the old token is not taken any more. Several may notice at once. */
-  renew(): Promise<Guest> {
+  /** The identity before a link, until the change is confirmed or a day has passed. */
+  get before(): Guest | null {
+    return this.#replaced && Date.now() - this.#replaced.at < UNDO_MS ? this.#replaced.guest : null;
+  }
+
+  /** Become the person of a link. The person who was here before can be brought back. */
+  replace(guest: Guest): void {
+    const guestBefore = this.before ?? this.guest;
+    if (guestBefore && guestBefore.id !== guest.id) this.#keepReplaced({ guest: guestBefore, at: Date.now() });
+    this.take(guest);
+  }
+
+  /** Be the person again who was here before a link. */
+  undo(): void {
+    if (this.before) this.take(this.before);
+    this.#keepReplaced(null);
+  }
+
+  /** The person of the link is the right one. */
+  confirm(): void {
+    this.#keepReplaced(null);
+  }
+
+  #keepReplaced(replaced: Replaced | null): void {
+    this.#replaced = replaced;
+    keep("replaced", replaced);
+  }
+
+  /**
+   * The identity to use when the service refuses this token: the same person with the newer token that this browser keeps, if
+   * another tab has got one, or a new guest of the same name. Several may notice at once.
+   */
+  renew(refused: string): Promise<Guest> {
+    const newest = kept<Guest | null>("guest", null, isGuest) ?? this.guest;
+    if (newest !== null && newest.token !== refused) return Promise.resolve(this.take(newest));
     this.#renewing ??= this.#renew().finally(() => (this.#renewing = null));
     return this.#renewing;
   }
@@ -49,7 +104,7 @@ class Session {
     return guest;
   }
 
-  /** A token for looking at the list of rooms: one's own, or that of nobody in particular. */
+  /** A token for looking at the list of rooms: the person's own, or an anonymous one. */
   async lookerToken(): Promise<string> {
     return (this.guest ?? (await this.service.guest(suggestedName()))).token;
   }
@@ -61,8 +116,14 @@ class Session {
       return await question(guest.token);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== "unauthorized") throw error;
-      return await question((await this.renew()).token);
+      return await question((await this.renew(guest.token)).token);
     }
+  }
+
+  /** End this person's tokens on all other devices. The one that goes on is kept here before that. */
+  async logOutOthers(): Promise<void> {
+    const newer = this.take(await this.ask((token) => this.service.newerToken(token)));
+    await this.service.revoke(newer.token, { others: true });
   }
 
   async loadCatalogue(): Promise<Catalogue> {
@@ -81,18 +142,27 @@ class Session {
     return this.#rooms[code]?.key ?? "";
   }
 
+  /** The rooms whose key this browser has, the newest first. */
+  get keys(): (readonly [code: string, key: string])[] {
+    return Object.entries(this.#rooms).flatMap(([code, { key }]) => (key ? [[code, key] as const] : [])).reverse();
+  }
+
   made(code: string): boolean {
     return this.#rooms[code]?.made === true;
   }
 }
 
-/** A name for somebody who has not chosen one yet. */
+/** A name for a person who has not chosen one yet. */
 export function suggestedName(): string {
   return t("home.guest", { number: 100 + Math.floor(Math.random() * 900) });
 }
 
 function isGuest(value: unknown): value is Guest {
   return isMap(value) && ["token", "id", "name"].every((key) => typeof value[key] === "string");
+}
+
+function isReplaced(value: unknown): value is Replaced {
+  return isMap(value) && isGuest(value["guest"]) && typeof value["at"] === "number";
 }
 
 function isRooms(value: unknown): value is Record<string, Remembered> {

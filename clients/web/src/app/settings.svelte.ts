@@ -1,6 +1,7 @@
-/** What a player has chosen for this browser. */
+/** The player's settings in this browser. */
 import { LANGUAGES, preferredLanguage, speak, type Language } from "../words/index.svelte";
 import { isMap, keep, kept } from "./kept";
+import { MOMENTS, type Moment } from "./notice/moments";
 
 export const THEMES = ["auto", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
@@ -10,6 +11,8 @@ interface Chosen {
   language: Language;
   confirmBids: boolean;
   sound: boolean;
+  /** Moments that are not heard though there is sound. */
+  silent: readonly Moment[];
   notifications: boolean;
   lessMotion: boolean;
 }
@@ -29,6 +32,15 @@ class Settings {
   get language(): Language { return this.#chosen.language; }
   get confirmBids(): boolean { return this.#chosen.confirmBids; }
   get sound(): boolean { return this.#chosen.sound; }
+  hears(moment: Moment): boolean {
+    return this.#chosen.sound && !this.#chosen.silent.includes(moment);
+  }
+
+  hear(moment: Moment, wanted: boolean): void {
+    const others = this.#chosen.silent.filter((each) => each !== moment);
+    this.change({ silent: wanted ? others : [...others, moment] });
+  }
+
   get notifications(): boolean { return this.#chosen.notifications; }
   get lessMotion(): boolean { return this.#chosen.lessMotion; }
 
@@ -67,6 +79,7 @@ function read(): Chosen {
     language: LANGUAGES.find((language) => language === found["language"]) ?? preferredLanguage(),
     confirmBids: found["confirmBids"] === true,
     sound: found["sound"] !== false,
+    silent: Array.isArray(found["silent"]) ? MOMENTS.filter((moment) => (found["silent"] as unknown[]).includes(moment)) : [],
     notifications: found["notifications"] === true,
     lessMotion: found["lessMotion"] === true,
   };

@@ -12,6 +12,8 @@ const RETRY_MS = 5000;
 export class OpenRoomList {
   rooms = $state.raw<readonly ListedRoom[]>([]);
   more = $state(0);
+  /** People who are connected to the service; null if that is not known. */
+  online = $state<number | null>(null);
   paused = $state(false);
   state = $state<LineState>("connecting");
   /** Whether any list has come yet. */
@@ -56,23 +58,24 @@ export class OpenRoomList {
       if (this.#stopped) return;
       const lobby = lookAtLobby({ origin: session.service.origin, token, filter: FILTERS[this.show] });
       this.#lobby = lobby;
-      lobby.on(() => this.#read(lobby));
-      this.#read(lobby);
+      lobby.on(() => this.#read(lobby, token));
+      this.#read(lobby, token);
     } catch {
       this.state = "away";
       if (!this.#stopped) this.#timer = setTimeout(() => void this.#follow(), RETRY_MS);
     }
   }
 
-  #read(lobby: Lobby): void {
+  #read(lobby: Lobby, token: string): void {
     this.state = lobby.state;
     this.paused = lobby.paused;
     if (lobby.state === "ended" && lobby.ending?.name === "unauthorized" && !this.#stopped) {
       lobby.close();
-      void session.renew().then(() => this.#follow(), () => undefined);
+      void session.renew(token).then(() => this.#follow(), () => undefined);
     }
     if (lobby.state !== "up") return;
     this.more = lobby.more;
+    this.online = lobby.online;
     this.#take(Object.values(lobby.rooms));
   }
 
@@ -87,7 +90,7 @@ function fits(room: ListedRoom, show: Show): boolean {
   return show === "all" || room.status === "playing";
 }
 
-/** Where somebody can sit down first, and among those where the fewest seats are missing. */
+/** Rooms with a free seat first, and among those the rooms with the fewest free seats. */
 function byInterest(a: ListedRoom, b: ListedRoom): number {
   const open = (room: ListedRoom) => room.status === "waiting" && room.taken < room.seats;
   if (open(a) !== open(b)) return open(a) ? -1 : 1;

@@ -2,15 +2,33 @@
 import type { Catalogue, Document, GameDescription, Value } from "towerhall-client";
 
 import { nameOfGame } from "../games";
+import { readable, sentence } from "../words/identifiers";
 import { currentLanguage, t, word } from "../words/index.svelte";
 
 /** Clocks that a form offers, in seconds; those that the service does not take are left out. */
 const CLOCKS = [0, 30, 60, 120, 300, 3600, 86_400, 3 * 86_400, 7 * 86_400];
-export const PACES = { quick: 150, usual: 600, relaxed: 1800 } as const;
+/** How long bots wait before each move, and how much longer after a result (P-57). */
+export const PACES = {
+  quick: { bot_delay_ms: 150, beat_ms: 0 },
+  usual: { bot_delay_ms: 600, beat_ms: 1200 },
+  relaxed: { bot_delay_ms: 1800, beat_ms: 2500 },
+} as const;
 export type Pace = keyof typeof PACES;
 
+/** The pace of a room: one of the three, or the nearest one of a room that a program made. */
+export function paceOf(botDelayMs: number): Pace {
+  if (botDelayMs < PACES.usual.bot_delay_ms) return "quick";
+  return botDelayMs < PACES.relaxed.bot_delay_ms ? "usual" : "relaxed";
+}
+
+/** The pace as the service takes it: servers of older levels know no beat. */
+export function paceFor(pace: Pace, catalogue: Catalogue): { bot_delay_ms: number; beat_ms?: number } {
+  const { bot_delay_ms, beat_ms } = PACES[pace];
+  return catalogue.clocks.beat_ms ? { bot_delay_ms, beat_ms } : { bot_delay_ms };
+}
+
 export function gameWord(name: string): string {
-  return nameOfGame(name, currentLanguage()) ?? name.replaceAll("_", " ");
+  return nameOfGame(name, currentLanguage()) ?? sentence(name);
 }
 
 export function levelWord(level: string): string {
@@ -25,7 +43,7 @@ export function listedName(name: string): string {
 
 /** A code of the service in words, or at least its last part. */
 export function codeWord(code: string): string {
-  return word(code) ?? code.split(".").at(-1)!.replaceAll("_", " ");
+  return word(code) ?? readable(code.split(".").at(-1)!);
 }
 
 export function clockChoices(catalogue: Catalogue): number[] {
@@ -41,7 +59,7 @@ export function duration(seconds: number): string {
   return t("time.seconds", { n: seconds });
 }
 
-/** The options that a room gets if nobody chooses. */
+/** The default options of a room. */
 export function defaults(game: GameDescription): Document {
   return Object.fromEntries(Object.entries(game.options).map(([name, option]) => [name, option.default]));
 }
@@ -52,7 +70,7 @@ export function presetOf(game: GameDescription, options: Document): string | nul
   return Object.entries(game.presets).find(([, preset]) => same({ ...defaults(game), ...preset }))?.[0] ?? null;
 }
 
-/** What is agreed, as a short list of name and value. */
+/** The agreed options, as a short list of name and value. */
 export function agreed(game: GameDescription, options: Document): { name: string; value: string }[] {
   return Object.entries(game.options).map(([name, option]) => {
     const at = option.values.findIndex((value: Value) => value === options[name]);

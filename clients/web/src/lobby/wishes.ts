@@ -1,18 +1,18 @@
-/** What somebody wants of a room, before it is asked for. */
+/** The person's wishes for a room, before the request. */
 import type { Document, GameDescription } from "towerhall-client";
 
-import { defaults, PACES } from "./options";
+import { defaults, type Pace } from "./options";
 
 export interface Wishes {
   game: string;
   seats: number;
   options: Document;
   turnSeconds: number;
-  botDelayMs: number;
+  pace: Pace;
   isPrivate: boolean;
 }
 
-export function newWishes(game: GameDescription): Wishes {
+export function newWishes(game: GameDescription, pace: Pace): Wishes {
   const [least, most] = game.seats;
-  return { game: game.name, seats: Math.min(most, Math.max(least, 3)), options: defaults(game), turnSeconds: 0, botDelayMs: PACES.usual, isPrivate: false };
+  return { game: game.name, seats: Math.min(most, Math.max(least, 3)), options: defaults(game), turnSeconds: 0, pace, isPrivate: false };
 }

@@ -1,20 +1,48 @@
 /** All that can be checked about a record: what every game has, and what this game's draws mean; and that in words. */
-import { verifyShuffle, type Check, type Document, type GameRecord, type Value } from "towerhall-client";
+import { compare, keptEvidence, verifyShuffle, type Check, type Difference, type Document, type GameRecord, type Keep, type Keys, type Value } from "towerhall-client";
 
 import { loadGame } from "../games";
 import { closedText } from "../room/closed";
 import { nameOf } from "../room/view";
-import { t, word } from "../words/index.svelte";
+import { word } from "../words/index.svelte";
+import { proofText } from "./speak";
 
-export async function checksOf(record: GameRecord): Promise<Check[]> {
-  const found = await verifyShuffle(record);
-  const checks = found.map((check) => ({ ...check, detail: { ...check.detail, ...evidence(record, check.name) } }));
-  const game = await loadGame(record.game);
-  return game?.checkDraws ? [...checks, await game.checkDraws(record)] : checks;
+/** A check, and the game whose own it is; without one, every record has it. */
+export interface ShownCheck extends Check {
+  game?: string;
 }
 
-/** The hashes themselves, for whoever wants to compute them by other means. */
-function evidence(record: GameRecord, name: string): Document {
+export async function checksOf(record: GameRecord, keys: Keys = {}, keep: Keep | null = null): Promise<ShownCheck[]> {
+  const found = await verifyShuffle(record, { keys, evidence: keptEvidence(record.uid, keep) });
+  const checks = found.map((check) => ({ ...check, detail: { ...check.detail, ...hashesOf(record, check.name) } }));
+  const game = await loadGame(record.game);
+  return game?.checkDraws ? [...checks, { ...(await game.checkDraws(record)), game: record.game }] : checks;
+}
+
+/** What this device saw otherwise, in words. */
+export function warningsOf(record: GameRecord, keep: Keep | null): string[] {
+  const evidence = keptEvidence(record.uid, keep);
+  const found = evidence ? compare(evidence, record) : [];
+  // Of each kind the first place is told: what follows from it is no news.
+  const first = new Map<Difference["code"], Difference>(found.toReversed().map((each) => [each.code, each]));
+  return [...first.values()].toReversed().map(({ code, at }) => proofText(`proof.differs.${code}`, { number: at }));
+}
+
+/** What the checks have shown, as a key. Only the game itself can tie the draws to what players were shown. */
+export function verdictOf(checks: readonly ShownCheck[]): "proof.bad" | "proof.unlike" | "proof.good.shown" | "proof.good.seed" {
+  if (checks.some(({ name, ok }) => name === "seen" && !ok)) return "proof.unlike";
+  if (checks.some((check) => !check.ok)) return "proof.bad";
+  return checks.some((check) => check.game !== undefined) ? "proof.good.shown" : "proof.good.seed";
+}
+
+/** The words for a check of the page or of a game; `part` is "" for its name, ".about" for what was checked, or was not. */
+export function checkWord({ name, game, skipped }: ShownCheck, part: "" | ".about"): string {
+  if (skipped && part) return word(`proof.skipped.${skipped}`) ?? "";
+  return word(`${game === undefined ? "" : `${game}.`}proof.${name}${part}`) ?? (part ? "" : name);
+}
+
+/** The hashes themselves, for readers who compute them by other means. */
+function hashesOf(record: GameRecord, name: string): Document {
   const dealt = record.proof.deals.findLast((deal) => deal.outcome === "dealt");
   switch (name) {
     case "commitment":
@@ -31,37 +59,38 @@ function evidence(record: GameRecord, name: string): Document {
 /** Places in a record, each told by its number. */
 const PLACES = ["commit", "frame", "deal", "seat", "draw"] as const;
 /** Seats are counted from 0 in records and from 1 at tables. */
-const SEATS: readonly string[] = ["seat", "seats", "start"];
+const SEATS: readonly string[] = ["seat", "seats"];
 /** Details whose values are names of others. */
 const NAMING: readonly string[] = ["part", "faults"];
 
 /** What a check was judged by, as lines of name and value in the language of the page. */
-export function linesOf(detail: Document): [name: string, value: string][] {
+export function linesOf(detail: Document, game = ""): [name: string, value: string][] {
   return Object.entries(detail).flatMap(([name, value]): [string, string][] => {
     if (Array.isArray(value) && value.length === 0) return [];
-    if (!isDocument(value)) return [[labelOf(name), spelt(name, value)]];
-    return name === "where" ? [[labelOf(name), placeOf(value)]] : linesOf(value);
+    if (!isDocument(value)) return [[labelOf(name, game), spelt(name, value, game)]];
+    return name === "where" ? [[labelOf(name, game), placeOf(value, game)]] : linesOf(value, game);
   });
 }
 
 /** Where something is wrong: "move 12", "deal 1, seat 2". */
-function placeOf(where: Document): string {
+function placeOf(where: Document, game: string): string {
   return Object.entries(where)
     .map(([name, value]) => {
       const place = PLACES.find((each) => each === name);
-      return place ? t(`proof.where.${place}`, { number: spelt(name, value) }) : spelt(name, value);
+      const text = spelt(name, value, game);
+      return place ? proofText(`proof.where.${place}`, { number: text }) : text;
     })
     .join(", ");
 }
 
-function labelOf(name: string): string {
-  return word(`proof.detail.${name}`) ?? name;
+function labelOf(name: string, game: string): string {
+  return word(`${game}.proof.detail.${name}`) ?? word(`proof.detail.${name}`) ?? name;
 }
 
-function spelt(name: string, value: Value): string {
-  if (Array.isArray(value)) return value.map((item) => spelt(name, item)).join(" ");
+function spelt(name: string, value: Value, game: string): string {
+  if (Array.isArray(value)) return value.map((item) => spelt(name, item, game)).join(" ");
   if (typeof value === "object") return JSON.stringify(value);
-  if (NAMING.includes(name)) return labelOf(String(value));
+  if (NAMING.includes(name)) return labelOf(String(value), game);
   if (name === "closed") return closedText(String(value));
   return String(typeof value === "number" && SEATS.includes(name) ? value + 1 : value);
 }

@@ -7,7 +7,7 @@ export function withFrame(frames: readonly Frame[], frame: Frame): readonly Fram
   return frame.seq === frames.length + 1 ? [...frames, frame] : null;
 }
 
-/** Where the game begins: the commit that dealt it, or the first one. */
+/** The start of the game: the commit that dealt it, or the first one. */
 export function dealtAt(frames: readonly Frame[]): number {
   return frames.findLast((frame) => frame.facts.some(([name]) => name === "dealt"))?.seq ?? 1;
 }

@@ -11,13 +11,15 @@ export class Playback {
   readonly #source: ReplaySource;
   #frames = $state.raw<readonly Frame[]>([]);
   #timer = 0;
+  /** The number of the newest load: what an older one brings is out of date. */
+  #loads = 0;
   state = $state.raw<"loading" | "ready" | "failed">("loading");
   /** Why it failed. */
   fault = $state.raw<unknown>(null);
   at = $state.raw(0);
   playing = $state.raw(false);
   speed = $state.raw(1);
-  /** Whether the last change was one step forward: only then cards fly. */
+  /** Whether the last change was one step forward: only then things move. */
   stepped = $state.raw(false);
 
   readonly timeline = $derived(new Timeline(this.#frames));
@@ -35,18 +37,22 @@ export class Playback {
     void this.load(at);
     return () => {
       stop();
+      this.#loads += 1;
       this.pause();
     };
   }
 
   async load(at: number | null): Promise<void> {
+    const mine = (this.#loads += 1);
     this.state = "loading";
     try {
       const frames = await this.#source.load();
+      if (mine !== this.#loads) return;
       this.#frames = frames;
       this.at = within(at ?? frames.length, frames.length);
       this.state = "ready";
     } catch (error) {
+      if (mine !== this.#loads) return;
       this.fault = error;
       this.state = "failed";
     }

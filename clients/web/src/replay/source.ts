@@ -1,8 +1,8 @@
-/** Where the frames of a replay come from: a table that is connected, or a record. */
+/** The source of a replay's frames: a connected table, or a record. */
 import { ServiceError, type Frame, type GameRecord, type Table } from "towerhall-client";
 
 export interface ReplaySource {
-  /** The seat of whoever looks, or null. */
+  /** The viewer's seat, or null. */
   seat: number | null;
   /** Whether the game may still go on: then there is a way back to it. */
   live: boolean;
@@ -12,7 +12,7 @@ export interface ReplaySource {
   follow(news: (frame: Frame | null) => void): () => void;
 }
 
-/** What a replay needs of a table. */
+/** The parts of a table that a replay needs. */
 export type Past = Pick<Table, "seat" | "seq" | "ending" | "history" | "on">;
 
 export function sourceOfTable(table: Past): ReplaySource {

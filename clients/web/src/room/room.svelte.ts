@@ -1,7 +1,7 @@
 /** A room as the page shows it: what the table of the client tells, as state that components can follow. */
 import { connect, type Answer, type Command, type Document, type Ending, type Frame, type LineState, type Offer, type Table, type TableEvent } from "towerhall-client";
 
-import { explainCode } from "../app/explain";
+import { explainCode, explainRefusal } from "../app/explain";
 import { takePlan, type Plan } from "../app/plans";
 import { session } from "../app/session.svelte";
 import { toast } from "../ui/toasts.svelte";
@@ -12,16 +12,18 @@ import { namesOf, places, roomOf, turnOf } from "./view";
 
 const NO_OFFERS: readonly Offer[] = [];
 /** Errors about something that this player did just now. */
-const TOLD: ReadonlySet<string> = new Set(["bad_chat", "bad_emote", "too_many", "too_many_unanswered"]);
+const TOLD: ReadonlySet<string> = new Set(["bad_chat", "bad_emote", "muted", "too_many", "too_many_unanswered"]);
 
 export class Room {
   readonly code: string;
   readonly key: string;
   readonly talk: Talk;
-  readonly log = new Log();
+  readonly log: Log;
   readonly #table: Table;
   #plan: Plan | null;
   #wasAway = false;
+  /** The number of the last command that waits for a search. */
+  #queued = 0;
 
   view = $state.raw<Document>({});
   seq = $state(0);
@@ -30,11 +32,13 @@ export class Room {
   online = $state.raw<readonly number[]>([]);
   watchers = $state(0);
   paused = $state(false);
+  /** The code alone leads no other person in. */
+  isPrivate = $state(false);
   state = $state<LineState>("connecting");
   ending = $state.raw<Ending | null>(null);
   unanswered = $state(0);
   retryAt = $state<number | null>(null);
-  /** Why the connection is away, as far as anybody said. */
+  /** Why the connection is away, if the server said so. */
   trouble = $state.raw<Ending | null>(null);
   /** The newest frame, for animation; null after a break, when nothing should move. */
   frame = $state.raw<Frame | null>(null);
@@ -44,8 +48,9 @@ export class Room {
   readonly room = $derived(roomOf(this.view));
   readonly places = $derived(this.room ? places(this.room) : []);
   readonly names = $derived(namesOf(this.room));
-  readonly turn = $derived(turnOf(this.view));
   readonly isMyTurn = $derived(this.room?.status === "playing" && this.offers.length > 0);
+  /** Offers are certain; what a game calls a turn may be that of a seat for which another one decides. */
+  readonly turn = $derived(this.isMyTurn ? this.seat : turnOf(this.view));
   /** Seats that can act: connected people, and bots, which are never away. */
   readonly present = $derived(this.places.filter(({ seat, holder }) => holder?.bot || this.online.includes(seat)).map(({ seat }) => seat));
   readonly isHost = $derived.by(() => {
@@ -57,7 +62,8 @@ export class Room {
     this.code = code;
     this.key = key;
     this.#table = connect({ origin: session.service.origin, code, token, ...(key ? { key } : {}) });
-    this.talk = new Talk(this.#table);
+    this.talk = new Talk(this.#table, code);
+    this.log = new Log(this.#table);
     this.#plan = takePlan(code);
     this.isSetting = this.#plan?.start ?? false;
     this.#table.on((event) => this.#hear(event));
@@ -67,7 +73,7 @@ export class Room {
   /** Tell the service, and say so if it refuses. */
   async send(command: Command): Promise<Answer> {
     const answer = await this.#table.send(command);
-    if (answer.kind === "rejected") toast(explainCode(answer.code, answer.params, answer.hint), "bad");
+    if (answer.kind === "rejected") toast(explainRefusal(answer, this.room?.game ?? ""), "bad");
     return answer;
   }
 
@@ -77,8 +83,8 @@ export class Room {
   }
 
   /** For the board, which words refusals itself. */
-  readonly act = (command: Command): Promise<Answer> => this.#table.send(command);
-  readonly try = (command: Command): Promise<Answer> => this.#table.dry(command);
+  readonly act = (command: Command): Promise<Answer> => this.#whileOpen(this.#table.send(command));
+  readonly try = (command: Command): Promise<Answer> => this.#whileOpen(this.#table.dry(command));
 
   history(first: number): Promise<Frame[]> {
     return this.#table.history(first);
@@ -88,8 +94,17 @@ export class Room {
     return this.#table.on(listener);
   }
 
+  awayMs(seat: number): number | null {
+    return this.#table.awayMs(seat);
+  }
+
   timeLeft(): number | null {
     return this.#table.timeLeft();
+  }
+
+  /** Another token of the same person. */
+  useToken(token: string): void {
+    this.#table.useToken(token);
   }
 
   reconnectNow(): void {
@@ -106,7 +121,6 @@ export class Room {
         return this.#read();
       case "frame":
         this.frame = event.frame;
-        if (event.frame.facts.some(([name, seat]) => name === "seat_kicked" && seat === this.seat)) toast(t("code.kicked"), "bad");
         return this.log.add(event.frame, event.before, event.after);
       case "reset":
         this.frame = null;
@@ -114,6 +128,11 @@ export class Room {
           this.log.forget(this.#table.seq);
           toast(t("line.reset", { n: event.lost }), "bad");
         }
+        return;
+      case "searching":
+        // One word for each command is enough, though its place changes.
+        if (event.ahead > 0 && event.n !== this.#queued) toast(t("line.searching", { n: event.ahead }));
+        this.#queued = event.n;
         return;
       case "error":
         // What ends or breaks the connection is shown where that is shown.
@@ -134,6 +153,7 @@ export class Room {
     this.online = table.online;
     this.watchers = table.watchers;
     this.paused = table.paused;
+    this.isPrivate = table.isPrivate || this.key !== "";
     this.state = table.state;
     this.ending = table.ending;
     this.unanswered = table.unanswered;
@@ -143,11 +163,19 @@ export class Room {
     if (this.state !== "up" || wasUp) return;
     if (this.#wasAway) toast(t("line.returned"));
     this.#wasAway = false;
-    void this.log.fill(table);
+    void this.log.fill();
     const plan = this.#plan;
     // Once is enough: after a break, commands that were under way are sent again by themselves.
     this.#plan = null;
     if (plan) void this.#carryOut(plan);
+  }
+
+  /** The answer; none ever if the table ends before, which the page shows in place of the board. */
+  #whileOpen(answer: Promise<Answer>): Promise<Answer> {
+    return answer.catch((error: unknown) => {
+      if (this.#table.ending) return new Promise(() => undefined);
+      throw error;
+    });
   }
 
   async #carryOut(plan: Plan): Promise<void> {

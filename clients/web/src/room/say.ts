@@ -1,26 +1,55 @@
-/** What happened in the room, as keys of the catalogue. What happened in the game, the game says itself. */
+/** The events of the room, as keys of the catalogue. Each game words its own events. */
 import type { Fact } from "towerhall-client";
 
-import type { Params } from "../words/index.svelte";
+import { sayOf, type Said } from "../games/said";
+import { t, type Params } from "../words/index.svelte";
+import { peopleOf, seatOf, type RoomView } from "./view";
 
-export interface Said {
-  key: string;
-  params: Params;
+/** Who is meant by the seats and ids of a fact, and which of them is the viewer. */
+export interface Cast {
+  /** Names by seat. */
+  names: readonly string[];
+  /** Names by id. */
+  people: ReadonlyMap<string, string>;
+  /** The viewer's seat, or null. */
+  seat: number | null;
+  /** The viewer's id in the room, or "". */
+  you: string;
 }
 
-/** The words for a fact of the room (P-32), or null if nobody needs to read it. */
-export function sayRoom([name, first, second]: Fact, names: readonly string[]): Said | null {
-  const who = (seat: unknown): string => (typeof seat === "number" && names[seat]) || "?";
+/** The cast of one moment, or of a change: a person who leaves is in the room before, a person who arrives in the room after. */
+export function castOf(names: readonly string[], you: string, room: RoomView | null, before: RoomView | null = null): Cast {
+  const people = new Map([...peopleOf(before), ...peopleOf(room)]);
+  return { names, people, seat: seatOf(room, you) ?? seatOf(before, you), you };
+}
+
+/** Facts of the room (P-32) that the log leaves out. */
+const SILENT: readonly string[] = ["dealt", "nonce_opened", "seat_woke", "secret_revealed"];
+
+/** The words for a fact of the room (P-32); null if the log leaves it out; undefined if the fact is the game's. */
+export function sayRoom([name, first, second]: Fact, cast: Cast): Said | null | undefined {
   const say = (params: Params, key = `log.${name}`): Said => ({ key, params });
+  const bySeat = (params: Params = {}, key = `log.${name}`): Said => sayOf(first, cast, key, params);
+  /** About a person by id; whose name is not known, the log does not speak of. */
+  const byId = (key: string): Said | null => {
+    if (first === cast.you) return say({}, `${key}.you`);
+    const person = cast.people.get(String(first));
+    return person === undefined ? null : say({ name: person }, key);
+  };
   switch (name) {
     case "room_created":
     case "options_changed":
     case "sealed":
     case "game_over":
-    case "room_closed":
       return say({});
+    case "room_closed":
+      // The resignation before it says all.
+      return first === "resigned" ? null : say({});
+    case "person_renamed":
+      return bySeat({ number: Number(first) + 1, name: String(second) });
     case "person_sat":
-      return say({ name: String(second) });
+      // Another person may have had this seat before.
+      return second === cast.names[Number(first)] ? bySeat() : say({ name: String(second) });
     case "bot_sat":
       return say({ number: Number(first) + 1, level: String(second) });
     case "seat_left":
@@ -29,18 +58,22 @@ export function sayRoom([name, first, second]: Fact, names: readonly string[]): 
     case "timed_out":
     case "seat_taken_back":
     case "seat_resigned":
-      return say({ name: who(first) });
+      return bySeat();
+    case "person_admitted":
+      return byId("log.person_admitted");
+    case "person_muted":
+      return byId(second ? "log.person_muted" : "log.person_unmuted");
     case "bot_stood_in":
-      return say({ name: who(first), level: String(second) });
+      return bySeat({ level: String(second) });
     case "seat_ready":
-      return say({ name: who(first) }, second ? "log.seat_ready" : "log.seat_unready");
+      return bySeat({}, second ? "log.seat_ready" : "log.seat_unready");
     case "end_wanted":
-      return say({ name: who(first) }, second ? "log.end_wanted" : "log.end_unwanted");
+      return bySeat({}, second ? "log.end_wanted" : "log.end_unwanted");
     case "deal_cancelled":
-      return say({ names: Array.isArray(second) ? second.map(who).join(", ") : "" });
+      return say({ names: Array.isArray(second) ? second.map((seat) => (seat === cast.seat ? t("room.you") : cast.names[Number(seat)] || "?")).join(", ") : "" });
     case "rematch_made":
       return say({ code: String(first) });
     default:
-      return null;
+      return SILENT.includes(name) ? null : undefined;
   }
 }

@@ -1,5 +1,7 @@
-/** What people say in a room, and whom this player does not want to hear. */
+/** The chat of a room, and the people whom this player has muted. */
 import type { Table, TableEvent } from "towerhall-client";
+
+import { isMap, keep, kept } from "../app/kept";
 
 export interface Line {
   id: string;
@@ -7,6 +9,8 @@ export interface Line {
   seat: number | null;
   text: string;
   wallMs: number;
+  /** The id of the speaker in this room; names may be shared. Empty in rooms of older servers. */
+  who: string;
 }
 
 export interface Shown {
@@ -14,25 +18,34 @@ export interface Shown {
   name: string;
   seat: number | null;
   emote: string;
+  who: string;
 }
 
 export const EMOTES = ["hello", "thanks", "sorry", "well_played", "good_game", "oops", "wow", "laugh", "hurry", "thinking"] as const;
 const SHOWN_MS = 4500;
 const MOST_LINES = 300;
+/** Number of rooms whose last read line this browser keeps. */
+const MOST_ROOMS = 60;
 
 export class Talk {
   lines = $state.raw<readonly Line[]>([]);
   emotes = $state.raw<readonly Shown[]>([]);
-  muted = $state.raw<ReadonlySet<string>>(new Set());
-  unread = $state(0);
-  /** Whether somebody looks at the chat just now. */
+  /** Names by id: whom this player has muted. */
+  muted = $state.raw<ReadonlyMap<string, string>>(new Map());
+  /** Whether the chat is visible now. */
   isOpen = $state(false);
-  readonly heard = $derived(this.lines.filter((line) => !this.muted.has(line.name)));
+  /** The id of the newest line that was visible, here or in an earlier visit. */
+  #read = $state.raw("");
+  readonly heard = $derived(this.lines.filter((line) => !this.muted.has(line.who)));
+  readonly unread = $derived(this.heard.filter((line) => !this.isMine(line) && byTime(line, { id: this.#read }) > 0).length);
   readonly #table: Table;
+  readonly #code: string;
   #last = 0;
 
-  constructor(table: Table) {
+  constructor(table: Table, code: string) {
     this.#table = table;
+    this.#code = code;
+    this.#read = readLines()[code] ?? "";
   }
 
   say(text: string): void {
@@ -44,34 +57,52 @@ export class Talk {
     this.#table.emote(emote);
   }
 
-  /** Mute somebody, or hear them again. It stays in this window. */
-  toggleMute(name: string): void {
-    const muted = new Set(this.muted);
-    if (!muted.delete(name)) muted.add(name);
+  /** Mute a person, or hear them again. It goes by id, so another name changes nothing, and stays in this window. */
+  toggleMute(who: string, name: string): void {
+    const muted = new Map(this.muted);
+    if (!muted.delete(who)) muted.set(who, name);
     this.muted = muted;
+  }
+
+  isMine({ who, seat }: { who: string; seat: number | null }): boolean {
+    return who === "" ? seat !== null && seat === this.#table.seat : who === this.#table.you;
   }
 
   open(isOpen: boolean): void {
     this.isOpen = isOpen;
-    if (isOpen) this.unread = 0;
+    this.#see();
   }
 
   hear(event: TableEvent): void {
-    if (event.kind === "chat") this.#add({ id: event.id, name: event.name, seat: event.seat, text: event.text, wallMs: event.wallMs });
-    if (event.kind === "emote" && !this.muted.has(event.name)) this.#flash(event.name, event.seat, event.emote);
+    if (event.kind === "chat") this.#add({ id: event.id, name: event.name, seat: event.seat, text: event.text, wallMs: event.wallMs, who: event.who });
+    if (event.kind === "emote" && !this.muted.has(event.who)) this.#flash(event);
   }
 
   #add(line: Line): void {
     this.lines = [...this.lines, line].sort(byTime).slice(-MOST_LINES);
-    const isMine = line.seat !== null && line.seat === this.#table.seat;
-    if (!this.isOpen && !isMine && !this.muted.has(line.name)) this.unread += 1;
+    this.#see();
   }
 
-  #flash(name: string, seat: number | null, emote: string): void {
+  /** All lines are read if the chat is visible. */
+  #see(): void {
+    const newest = this.lines.at(-1);
+    if (!this.isOpen || !newest || byTime(newest, { id: this.#read }) <= 0) return;
+    this.#read = newest.id;
+    const { [this.#code]: _, ...others } = readLines();
+    keep("chats", { ...Object.fromEntries(Object.entries(others).slice(1 - MOST_ROOMS)), [this.#code]: newest.id });
+  }
+
+  #flash({ name, seat, emote, who }: Omit<Shown, "id">): void {
     const id = ++this.#last;
-    this.emotes = [...this.emotes.filter((each) => each.name !== name), { id, name, seat, emote }];
+    const others = this.emotes.filter((each) => each.who !== who || each.name !== name);
+    this.emotes = [...others, { id, name, seat, emote, who }];
     setTimeout(() => (this.emotes = this.emotes.filter((each) => each.id !== id)), SHOWN_MS);
   }
+}
+
+/** The newest read line of each room, by code. */
+function readLines(): Record<string, string> {
+  return kept("chats", {}, (value): value is Record<string, string> => isMap(value) && Object.values(value).every((id) => typeof id === "string"));
 }
 
 /** Ids are `milliseconds-number` and sort by these two (P-93). */

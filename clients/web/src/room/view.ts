@@ -7,6 +7,8 @@ export type Status = "waiting" | "sealed" | "playing" | "over";
 
 export interface Holder {
   name: string;
+  /** Id of the person in this room; bots have none. */
+  id?: string;
   bot?: string;
   ready?: boolean;
   stand_in?: string;
@@ -24,11 +26,16 @@ export interface RoomView {
   seats: Record<string, Holder>;
   turn_seconds?: number;
   bot_delay_ms?: number;
+  beat_ms?: number;
   host?: number;
   options?: Document;
   result?: GameResult;
   closed?: string;
   quick?: boolean;
+  /** Names by id: whom the host has sent away. */
+  kicked?: Record<string, string>;
+  /** By id: whom the host has silenced. */
+  muted?: Record<string, true>;
   reserved?: number[];
   previous?: string;
   rematch?: string;
@@ -38,6 +45,12 @@ export interface RoomView {
 export function roomOf(view: Document): RoomView | null {
   const room = view["room"];
   return isDocument(room) && typeof room["code"] === "string" ? (room as unknown as RoomView) : null;
+}
+
+/** The seat of that person, or null. */
+export function seatOf(room: RoomView | null, id: string): number | null {
+  const seat = Object.entries(room?.seats ?? {}).find(([, holder]) => holder.id !== undefined && holder.id === id)?.[0];
+  return seat === undefined ? null : Number(seat);
 }
 
 /** One place at the table, taken or not. */
@@ -62,14 +75,23 @@ export function namesOf(room: RoomView | null): string[] {
   return room ? places(room).map(({ seat, holder }) => (holder ? nameOf(holder, seat) : "")) : [];
 }
 
+/** Names by id, as far as the room knows them: who sits, and who was sent away. */
+export function peopleOf(room: RoomView | null): [id: string, name: string][] {
+  const seated = Object.values(room?.seats ?? {}).flatMap((holder): [string, string][] => (holder.id ? [[holder.id, holder.name]] : []));
+  return [...seated, ...Object.entries(room?.kicked ?? {})];
+}
+
 export function nameOf(holder: { name: string; bot?: string }, seat: number): string {
   return holder.bot ? t("room.bot.name", { number: seat + 1 }) : holder.name;
 }
 
-/** Whose turn it is, as far as the game says so: its part of the view names the seat under `turn`. */
+/**
+ * Who has to act, as far as the game says so: its part of the view names the seat under `to_act`, or under `turn`. A game
+ * has both if one seat decides in the turn of another.
+ */
 export function turnOf(view: Document): number | null {
   const game = view["game"];
-  const turn = isDocument(game) ? game["turn"] : undefined;
+  const turn = isDocument(game) ? (game["to_act"] ?? game["turn"]) : undefined;
   const status = roomOf(view)?.status;
   return typeof turn === "number" && status === "playing" ? turn : null;
 }

@@ -11,6 +11,13 @@ export type Key = keyof typeof en;
 export type Params = Record<string, string | number>;
 export type Catalogue = Record<string, Text>;
 
+/** Texts that may read as in English, in some languages. */
+export interface Same {
+  reason: string;
+  keys: RegExp;
+  languages: readonly Language[];
+}
+
 const others = import.meta.glob<{ default: Catalogue }>("./{de,bg,es,fr,it,nl}.ts");
 
 let language = $state<Language>("en");

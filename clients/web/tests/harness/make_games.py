@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from tests.room.record_games import PEOPLE, Tape, deal, new_tape
+from tests.record.record_games import PEOPLE, Tape, deal, new_tape
 from towerhall_server.game import Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 

@@ -1,7 +1,7 @@
 /** Notifications of the browser, for those who want them. */
 import { settings } from "../settings.svelte";
 
-/** Whether the browser lets the page notify; asks if nobody has been asked yet. */
+/** Whether the browser lets the page notify; asks the person the first time. */
 export async function askToNotify(): Promise<boolean> {
   if (!("Notification" in window)) return false;
   try {

@@ -8,7 +8,7 @@ const SECONDS = 0.55;
 let context: AudioContext | null = null;
 
 export function chime(): void {
-  // Browsers keep a page silent until somebody has touched it, and complain of every attempt before that.
+  // Browsers keep a page silent until the first touch or key, and warn about every attempt before that.
   if (!settings.sound || !navigator.userActivation.hasBeenActive) return;
   try {
     context ??= new AudioContext();

@@ -41,7 +41,7 @@ export async function checkDraws(record: GameRecord): Promise<Check> {
   return {
     name: "cards",
     ok: faults.length === 0,
-    detail: { faults: faults as string[], start: shown.start, first_pile: shown.laps[0], second_pile: shown.laps[1] },
+    detail: { faults: faults as string[], start: shown.start + 1, first_pile: shown.laps[0], second_pile: shown.laps[1] },
   };
 }
 

@@ -2,10 +2,9 @@
 import type { GameUi } from "..";
 import type { Catalogue, Language } from "../../words/index.svelte";
 import type { RulesText } from "..";
-import { checkDraws } from "./draws";
-import Figure from "./Figure.svelte";
-import { say } from "./play/say";
-import Result from "./Result.svelte";
+import { momentsOf } from "./play/moments";
+import { HEADLINES, say } from "./play/say";
+import LaterResult from "./LaterResult.svelte";
 import Table from "./Table.svelte";
 
 const words = import.meta.glob<{ default: Catalogue }>("./words/*.ts");
@@ -18,11 +17,15 @@ async function spoken<T>(files: Record<string, () => Promise<{ default: T }>>, f
 
 const game: GameUi = {
   Table,
-  Result,
-  Figure,
+  Result: LaterResult,
   words: (language) => spoken(words, "words", language),
-  rules: (language) => spoken(rules, "rules", language),
+  rules: async (language) => {
+    const [sections, { default: Figure }] = await Promise.all([spoken(rules, "rules", language), import("./Figure.svelte")]);
+    return { sections, Figure };
+  },
   say,
+  headlines: HEADLINES,
+  moments: momentsOf,
   keys: [
     { key: "0–5", does: "five_towers.key.bid" },
     { key: "P", does: "five_towers.key.pass" },
@@ -33,6 +36,6 @@ const game: GameUi = {
     { key: "← ↑ → ↓", does: "five_towers.key.arrows" },
     { key: "Enter", does: "five_towers.key.enter" },
   ],
-  checkDraws,
+  checkDraws: async (record) => (await import("./draws")).checkDraws(record),
 };
 export default game;

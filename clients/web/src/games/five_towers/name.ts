@@ -1,4 +1,4 @@
-/** What the game is called. Lists of rooms need it before anything else of the game is loaded. */
+/** The name of the game. Lists of rooms need it before anything else of the game is loaded. */
 import type { Language } from "../../words/index.svelte";
 
 export default {

@@ -19,7 +19,7 @@ export const LARGEST_VERSION = BLOCKS.length;
 const BYTE_MODE = 0b0100;
 const PADDING = [0xec, 0x11];
 
-/** The smallest version that holds so many bytes; null if none does. */
+/** The smallest version that holds the given number of bytes; null if none does. */
 export function versionFor(bytes: number): number | null {
   for (let version = 1; version <= LARGEST_VERSION; version++) {
     if (4 + countBits(version) + 8 * bytes <= 8 * capacity(version)) return version;

@@ -1,4 +1,4 @@
-/** Where the modules of a QR code stand: fixed patterns, data, mask, and what tells readers about them. */
+/** The modules of a QR code: fixed patterns, data, mask, and format information. */
 
 export type Matrix = readonly (readonly boolean[])[];
 

@@ -1,4 +1,4 @@
-/** What may be called now, from the offers alone (FT 5). */
+/** The legal bids, from the offers alone (FT 5). */
 import type { Offer } from "towerhall-client";
 
 export interface Calls {

@@ -28,6 +28,8 @@ export interface Game {
   pile: number;
   phase: "auction" | "build" | "over";
   start: number;
+  /** The room has ended without a result. */
+  isClosed: boolean;
   /** The seat whose turn it is, or null. */
   turn: number | null;
   display: Card[];
@@ -50,14 +52,17 @@ export function readGame(view: Document): Game | null {
   const game = view["game"];
   if (!isDocument(game)) return null;
   const options = part(game, "options");
+  const room = part(view, "room");
+  const closed = room["status"] === "over" && game["phase"] !== "over";
   return {
+    isClosed: closed && room["result"] === undefined,
     options: { bids: String(options["bids"]), eight: String(options["eight"]) },
     round: Number(game["round"]),
     lap: Number(game["lap"]),
     pile: Number(game["pile"]),
     phase: game["phase"] as Game["phase"],
     start: Number(game["start"]),
-    turn: typeof game["turn"] === "number" ? game["turn"] : null,
+    turn: typeof game["turn"] === "number" && !closed ? game["turn"] : null,
     display: list(game["display"]).map((id) => cardOf(String(id))),
     calls: bySeat(part(game, "calls"), Number),
     limits: bySeat(part(game, "limits"), Number),
@@ -73,7 +78,7 @@ export function isBot(view: Document, seat: number): boolean {
   return "bot" in holder || "stand_in" in holder;
 }
 
-/** The number that leads the auction, with its seat; null while nobody has named one. */
+/** The number that leads the auction, with its seat; null without a bid. */
 export function leading(game: Game): { seat: number; number: number } | null {
   let best: { seat: number; number: number } | null = null;
   for (const [seat, number] of game.calls) {

@@ -1,5 +1,5 @@
-/** What is to be done now, as a key of the catalogue: the one line that always stands over the table. */
-import type { Said } from "../..";
+/** The next action, as a key of the catalogue: the one line that always stands over the table. */
+import { sayOf, type Said } from "../../said";
 import type { Calls } from "./calls";
 import { leading, type Game } from "./game";
 
@@ -16,12 +16,11 @@ export interface Situation {
 
 export function hintOf({ game, seat, names, calls, missing, armed }: Situation): Said {
   if (game.phase === "over" || game.turn === null) return { key: "five_towers.hint.over", params: {} };
-  const name = names[game.turn] ?? "";
   if (game.phase === "build") {
-    if (missing === null) return { key: "five_towers.hint.wait_build", params: { name, n: leading(game)?.number ?? 0 } };
+    if (missing === null) return sayOf(game.turn, { names, seat }, "five_towers.hint.wait_build", { n: leading(game)?.number ?? 0 });
     return missing > 0 ? { key: "five_towers.hint.pick", params: { n: missing } } : { key: "five_towers.hint.ready", params: {} };
   }
-  if (!calls) return { key: "five_towers.hint.wait_bid", params: { name } };
+  if (!calls) return sayOf(game.turn, { names, seat }, "five_towers.hint.wait_bid");
   if (armed !== null) return armed < 0 ? { key: "five_towers.pass.confirm", params: {} } : { key: "five_towers.hint.confirm", params: { n: armed } };
   if (!calls.bid) return { key: "five_towers.hint.must_pass", params: {} };
   return { key: seat === game.start ? "five_towers.hint.bid_start" : "five_towers.hint.bid", params: {} };

@@ -3,13 +3,13 @@ import { FLOOR, HEIGHT } from "../art/shape";
 
 /** All of the storey is seen. */
 const WIDEST = HEIGHT - FLOOR;
-/** The number of a covered card is still seen; it is larger on small cards. */
-const NARROWEST = 25;
-const NARROWEST_SMALL = 34;
+/** A covered card that shows less is not seen at all. */
+const NARROWEST = 9;
 
-export function stepOf(cards: number, room: number, small = false): number {
+/** The tower stays as high as it may be, for what the table reserves does not grow with it. */
+export function stepOf(cards: number, room: number): number {
   if (cards < 2) return WIDEST;
-  return Math.max(small ? NARROWEST_SMALL : NARROWEST, Math.min(WIDEST, (room - HEIGHT) / (cards - 1)));
+  return Math.max(NARROWEST, Math.min(WIDEST, (room - HEIGHT) / (cards - 1)));
 }
 
 /** The height of a tower with that step. */

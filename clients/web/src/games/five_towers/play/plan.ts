@@ -36,6 +36,21 @@ export function demolitionOf(plan: Plan): Kind | null {
   return null;
 }
 
+/** The plan as it is kept on the device: ids of cards, and kinds to tear down after a minus. */
+export function writePlan(plan: Plan): string[] {
+  return plan.map((step) => ("card" in step ? step.card.id : `-${step.demolish}`));
+}
+
+/** A kept plan; empty unless each of its steps may be one of this build. */
+export function readPlan(kept: unknown, display: readonly Card[]): Plan {
+  const steps = (Array.isArray(kept) ? kept : []).map((text): Step | undefined => {
+    const kind = KINDS.find((each) => text === `-${each}`);
+    const card = display.find(({ id }) => id === text);
+    return kind ? { demolish: kind } : card && { card };
+  });
+  return steps.every((step) => step !== undefined) && new Set(steps).size === steps.length ? steps : [];
+}
+
 /** The offered builds that the plan can still become. */
 export function matching(choices: readonly Choice[], plan: Plan): Choice[] {
   const chains = chainsOf(cardsOf(plan));
@@ -91,7 +106,7 @@ export function attempt(plan: Plan, step: Step, display: readonly Card[], size: 
 export function reason(plan: Plan, step: Step, answer: Answer): { key: string; params: Record<string, string | number> } {
   const place = cardsOf(plan).length;
   if (answer.kind === "rejected" && !(answer.code === "building_rule" && answer.params["index"] !== place)) {
-    return { key: `code.${answer.code}`, params: answer.params };
+    return { key: `five_towers.code.${answer.code}`, params: answer.params };
   }
   return { key: "card" in step ? "five_towers.why.dead_end" : "five_towers.why.demolish_never", params: {} };
 }

@@ -1,4 +1,4 @@
-/** Where the focus goes with an arrow key: to the nearest stop in that direction. */
+/** Moves the focus with an arrow key: to the nearest stop in that direction. */
 export interface Box {
   left: number;
   top: number;

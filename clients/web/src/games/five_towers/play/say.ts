@@ -2,8 +2,11 @@
 import type { Document, Fact, Value } from "towerhall-client";
 
 import { word } from "../../../words/index.svelte";
-import type { Said } from "../..";
+import { nameOf, sayOf, type Said, type Telling } from "../../said";
 import { cardOf, type Kind } from "./cards";
+
+/** A move is the call or the build; how an auction ends weighs more than the call that ends it. */
+export const HEADLINES = ["game_ended", "bid_withdrawn", "cards_taken", "auction_won", "auction_empty", "bid_made", "passed", "game_started"] as const;
 
 export function kindName(kind: Kind): string {
   return word(`five_towers.kind.${kind}`) ?? kind;
@@ -19,50 +22,52 @@ function cardNames(cards: Value | undefined): string {
   return Array.isArray(cards) ? cards.map((id) => cardName(String(id))).join(", ") : "";
 }
 
-export function say([fact, ...fields]: Fact, { names }: { view: Document; names: string[] }): Said | null {
-  const name = (seat: Value | undefined) => names[Number(seat)] ?? `#${Number(seat) + 1}`;
+export function say([fact, ...fields]: Fact, telling: Telling): Said | null {
   const [first, second, third] = fields;
   const size = Array.isArray(first) ? first.length : 0;
+  const key = `five_towers.log.${fact}`;
   switch (fact) {
     case "game_started":
-      return { key: "log.game_started", params: { n: Number(third), name: name(fields[3]) } };
+      return sayOf(fields[3], telling, key, { n: Number(third) });
     case "round_started":
-      return { key: "log.round_started", params: { round: Number(first), cards: cardNames(third) } };
+      return { key, params: { round: Number(first), cards: cardNames(third) } };
     case "bid_made":
-      return { key: third === true ? "log.bid_made_forced" : "log.bid_made", params: { name: name(first), n: Number(second) } };
+      return sayOf(first, telling, third === true ? `${key}_forced` : key, { n: Number(second) });
     case "passed":
-      return { key: second === true ? "log.passed_forced" : "log.passed", params: { name: name(first) } };
+      return sayOf(first, telling, second === true ? `${key}_forced` : key);
     case "auction_won":
     case "bid_withdrawn":
-      return { key: `log.${fact}`, params: { name: name(first), n: Number(second) } };
+      return sayOf(first, telling, key, { n: Number(second) });
     case "auction_empty":
-      return { key: "log.auction_empty", params: {} };
+      return { key, params: {} };
     case "cards_taken":
-      return { key: "log.cards_taken", params: { name: name(first), cards: cardNames(second) } };
+      return sayOf(first, telling, key, { cards: cardNames(second) });
     case "card_demolished":
-      return { key: "log.card_demolished", params: { name: name(first), card: cardName(String(second)), n: Number(third) } };
+      return sayOf(first, telling, key, { card: cardName(String(second)), n: Number(third) });
     case "card_built":
-      return spire(name(first), String(second));
+      return spire(first, String(second), telling);
     case "display_cleared":
-      return size ? { key: "log.display_cleared", params: { cards: cardNames(first) } } : null;
+      return size ? { key, params: { cards: cardNames(first) } } : null;
     case "pile_reshuffled":
-      return { key: first === 0 ? "log.pile_empty" : "log.pile_reshuffled", params: { n: Number(first) } };
+      return { key: first === 0 ? "five_towers.log.pile_empty" : key, params: { n: Number(first) } };
     case "game_ended":
-      return ended(first, second, name);
+      return ended(first, second, telling);
     default:
       return null;
   }
 }
 
-/** What was built is told with the cards that were taken; only a finished tower is worth an entry of its own. */
-function spire(name: string, id: string): Said | null {
+/** All cards that are taken are built (FT 6); only a finished tower is worth an entry of its own. */
+function spire(seat: Value | undefined, id: string, telling: Telling): Said | null {
   const { kind, value } = cardOf(id);
-  return value === 0 ? { key: "log.spire_built", params: { name, kind: kindName(kind) } } : null;
+  return value === 0 ? sayOf(seat, telling, "five_towers.log.spire_built", { kind: kindName(kind) }) : null;
 }
 
-function ended(scores: Value | undefined, winners: Value | undefined, name: (seat: Value | undefined) => string): Said | null {
+function ended(scores: Value | undefined, winners: Value | undefined, telling: Telling): Said | null {
   if (!Array.isArray(scores) || !Array.isArray(winners)) return null;
   const best = scores[Number(winners[0])] as Document | undefined;
-  const params = { name: winners.map(name).join(", "), n: Number(best?.["total"] ?? 0) };
-  return { key: winners.length > 1 ? "log.game_ended_shared" : "log.game_ended", params };
+  const isMine = telling.seat !== null && winners.includes(telling.seat);
+  const named = winners.length > 1 ? winners.filter((seat) => seat !== telling.seat) : winners;
+  const key = `five_towers.log.${winners.length > 1 ? "game_ended_shared" : "game_ended"}${isMine ? ".you" : ""}`;
+  return { key, params: { name: named.map((seat) => nameOf(seat, telling)).join(", "), n: Number(best?.["total"] ?? 0) } };
 }

@@ -1,6 +1,6 @@
 /** Players in one character. */
 
-/** The initial, or the number of the seat where initials are the same: colours alone tell nobody apart. */
+/** The initial, or the number of the seat where initials are the same: colours alone do not distinguish players. */
 export function markOfSeat(names: readonly string[], seat: number): string {
   const initials = names.map(initialOf);
   const own = initials[seat];

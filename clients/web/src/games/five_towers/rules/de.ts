@@ -4,7 +4,7 @@ import type { RulesText } from "../..";
 export default [
   {
     id: "goal",
-    title: "Worum es geht",
+    title: "Ziel des Spiels",
     paragraphs: [
       "Jeder baut bis zu fünf Türme, einen von jeder Sorte: Zucker, Geister, Baum, Metall und Sand. In jeder Runde liegen bis zu fünf Karten offen, und du sagst an, wie viele davon du bauen würdest. Wer am meisten ansagt, muss genau so viele bauen.",
       "Karten sind Punkte, Türme mit Spitze zählen doppelt, und was du abreißt, kostet immer mehr.",
@@ -64,7 +64,7 @@ export default [
     paragraphs: [
       "Standard: Ein Gebot, das du nicht bauen könntest, wird sofort abgelehnt.",
       "Wie gedruckt: Niemand prüft ein Gebot, bis es gewinnt. Lässt es sich nicht bauen, wird es zurückgenommen; wer es gemacht hat, muss weniger nennen, und die Versteigerung geht von dort weiter.",
-      "Spanisch: wie gedruckt, aber eine 8 darf auf jede Karte gelegt werden, sogar auf eine Spitze, und auf ihr dürfen nur niedrigere Karten oder eine 9 liegen. Ein Turm, in dem irgendwo eine Spitze steckt, zählt doppelt.",
+      "Spanisch: wie gedruckt, aber eine 8 darf auf jede Karte gelegt werden, sogar auf eine Spitze, und auf ihr dürfen nur niedrigere Karten oder eine 9 liegen. Ein Turm, in dem irgendwo eine Spitze steckt, zählt doppelt. Jede oberste Karte darf abgerissen werden, auch eine Spitze.",
     ],
   },
 ] satisfies RulesText;

@@ -4,7 +4,7 @@ import type { RulesText } from "../..";
 export default [
   {
     id: "goal",
-    title: "De qué va",
+    title: "Objetivo del juego",
     paragraphs: [
       "Cada jugador construye hasta cinco torres, una de cada tipo: Caramelo, Fantasma, Bosque, Metal y Arena. En cada ronda hay hasta cinco cartas a la vista y dices cuántas de ellas construirías. Quien diga más tiene que construir exactamente esas.",
       "Las cartas son puntos, las torres con aguja cuentan doble y lo que derribas cuesta cada vez más.",
@@ -64,7 +64,7 @@ export default [
     paragraphs: [
       "Estándar: una puja que no podrías construir se rechaza al momento.",
       "Como en la caja: nadie revisa una puja hasta que gana. Si no se puede construir, se retira, quien la hizo tiene que decir menos y la subasta sigue desde ahí.",
-      "Españolas: como en la caja, pero un 8 puede ir sobre cualquier carta, incluso una aguja, y encima solo pueden ir cartas más bajas o un 9. Una torre con una aguja en cualquier parte cuenta doble.",
+      "Españolas: como en la caja, pero un 8 puede ir sobre cualquier carta, incluso una aguja, y encima solo pueden ir cartas más bajas o un 9. Una torre con una aguja en cualquier parte cuenta doble. Se puede derribar cualquier carta superior, también una aguja.",
     ],
   },
 ] satisfies RulesText;

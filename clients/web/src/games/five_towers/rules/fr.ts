@@ -4,7 +4,7 @@ import type { RulesText } from "../..";
 export default [
   {
     id: "goal",
-    title: "Le but du jeu",
+    title: "But du jeu",
     paragraphs: [
       "Chaque joueur construit jusqu’à cinq tours, une de chaque sorte : Bonbon, Fantôme, Arbre, Métal et Sable. À chaque manche, jusqu’à cinq cartes sont visibles, et tu annonces combien tu en construirais. Qui annonce le plus doit en construire exactement autant.",
       "Les cartes sont des points, les tours à flèche comptent double, et ce que tu démolis coûte de plus en plus cher.",
@@ -64,7 +64,7 @@ export default [
     paragraphs: [
       "Officielles : une annonce que tu ne pourrais pas construire est refusée aussitôt.",
       "Comme imprimé : personne ne vérifie une annonce avant qu’elle gagne. Si elle est impossible à construire, elle est reprise, son auteur doit annoncer moins, et les enchères continuent à partir de là.",
-      "Espagnoles : comme imprimé, mais un 8 se pose sur toute carte, même une flèche, et seule une carte plus petite ou un 9 se pose dessus. Une tour avec une flèche n’importe où compte double.",
+      "Espagnoles : comme imprimé, mais un 8 se pose sur toute carte, même une flèche, et seule une carte plus petite ou un 9 se pose dessus. Une tour avec une flèche n’importe où compte double. Tout sommet peut être démoli, même une flèche.",
     ],
   },
 ] satisfies RulesText;

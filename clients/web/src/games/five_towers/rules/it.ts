@@ -4,7 +4,7 @@ import type { RulesText } from "../..";
 export default [
   {
     id: "goal",
-    title: "Di che cosa si tratta",
+    title: "Scopo del gioco",
     paragraphs: [
       "Ogni giocatore costruisce fino a cinque torri, una per tipo: Caramella, Fantasma, Albero, Metallo e Sabbia. In ogni mano ci sono fino a cinque carte scoperte, e dici quante ne costruiresti. Chi dice il numero più alto deve costruirne esattamente tante.",
       "Le carte sono punti, le torri con guglia valgono doppio, e ciò che demolisci costa sempre di più.",
@@ -64,7 +64,7 @@ export default [
     paragraphs: [
       "Ufficiali: un’offerta che non potresti costruire viene rifiutata subito.",
       "Come stampate: nessuno controlla un’offerta finché non vince. Se non si può costruire, viene ritirata, chi l’ha fatta deve dire meno, e l’asta continua da lì.",
-      "Spagnole: come stampate, ma un 8 va su ogni carta, anche su una guglia, e sopra ci vanno solo carte più basse o un 9. Una torre con una guglia in qualsiasi punto vale doppio.",
+      "Spagnole: come stampate, ma un 8 va su ogni carta, anche su una guglia, e sopra ci vanno solo carte più basse o un 9. Una torre con una guglia in qualsiasi punto vale doppio. Ogni cima si può demolire, anche una guglia.",
     ],
   },
 ] satisfies RulesText;

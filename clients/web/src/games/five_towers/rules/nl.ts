@@ -4,7 +4,7 @@ import type { RulesText } from "../..";
 export default [
   {
     id: "goal",
-    title: "Waar het om gaat",
+    title: "Doel van het spel",
     paragraphs: [
       "Iedereen bouwt tot vijf torens, van elke soort één: Snoep, Griezel, Boom, Metaal en Zand. In elke ronde liggen er tot vijf kaarten open, en je zegt hoeveel je er zou bouwen. Wie het meeste zegt, moet er precies zoveel bouwen.",
       "Kaarten zijn punten, torens met een spits tellen dubbel, en wat je sloopt kost steeds meer.",
@@ -64,7 +64,7 @@ export default [
     paragraphs: [
       "Standaard: een bod dat je niet zou kunnen bouwen, wordt meteen geweigerd.",
       "Zoals gedrukt: niemand controleert een bod tot het wint. Is het niet te bouwen, dan wordt het teruggenomen; wie het deed moet minder noemen, en de veiling gaat vandaar verder.",
-      "Spaans: zoals gedrukt, maar een 8 mag op elke kaart, zelfs op een spits, en er mogen alleen lagere kaarten of een 9 op. Een toren met ergens een spits telt dubbel.",
+      "Spaans: zoals gedrukt, maar een 8 mag op elke kaart, zelfs op een spits, en er mogen alleen lagere kaarten of een 9 op. Een toren met ergens een spits telt dubbel. Elke bovenste kaart mag gesloopt worden, ook een spits.",
     ],
   },
 ] satisfies RulesText;

@@ -2,9 +2,12 @@
  * Cards that fly when a frame arrives. Decoration only: the board underneath shows the view at once and takes input all the
  * time. Copies of cards fly in a layer of their own; the card that stands at the end is hidden until its copy has come.
  */
+import type { Kind } from "../play/cards";
 import { PILE, type Move } from "../play/moves";
 
 const FLIGHT_MS = 400;
+/** The id of animations that hide a card until its copy has come. */
+const HIDING = "hiding";
 const EASE = "cubic-bezier(.25,.8,.3,1)";
 
 interface Start {
@@ -34,9 +37,15 @@ export function takeOff(board: HTMLElement, moves: readonly Move[]): Start[] {
   });
 }
 
+/** Ends all flights: the cards of an older move lie where they are. */
+export function land(board: HTMLElement, layer: HTMLElement): void {
+  layer.replaceChildren();
+  for (const animation of board.getAnimations({ subtree: true })) if (animation.id === HIDING) animation.cancel();
+}
+
 /** After the board has changed: let them fly. */
 export function fly(board: HTMLElement, layer: HTMLElement, starts: readonly Start[]): void {
-  layer.replaceChildren();
+  land(board, layer);
   const origin = layer.getBoundingClientRect();
   for (const { move, rect, copy } of starts) {
     const end = at(board, move.to);
@@ -44,7 +53,17 @@ export function fly(board: HTMLElement, layer: HTMLElement, starts: readonly Sta
     const flyer = copy ?? (end.cloneNode(true) as HTMLElement);
     const size = copy ? rect : end.getBoundingClientRect();
     launch(layer, flyer, origin, rect, end.getBoundingClientRect(), size, move);
-    if (move.stays) end.animate([{ opacity: 0 }, { opacity: 0 }], { duration: move.delay + FLIGHT_MS });
+    if (move.stays) end.animate([{ opacity: 0 }, { opacity: 0 }], { duration: move.delay + FLIGHT_MS, id: HIDING });
+  }
+}
+
+/** Towers that were just finished shine once their spire has come. */
+export function crown(board: HTMLElement, finished: readonly { seat: number; kind: Kind }[]): void {
+  for (const { seat, kind } of finished) {
+    board.querySelector(`[data-seat="${seat}"] [data-drop="${kind}"]`)?.animate(
+      [{}, { transform: "translateY(-6%)", filter: "brightness(1.2) drop-shadow(0 0 10px #ffc53d)" }, {}],
+      { id: "spire", duration: 900, delay: FLIGHT_MS, easing: "ease-in-out" },
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-/** The keys of the board. They work wherever the focus is, unless somebody types or a dialog is open. */
+/** The keys of the board. They work wherever the focus is, unless it is in a text field or a dialog is open. */
 import { isArrow, nearest } from "../play/rove";
 
 export interface Hands {

@@ -1,16 +1,19 @@
-/** The build that the player puts together before the command is sent. Nothing of it is known to anybody else. */
+/** The build that the player puts together before the command is sent. No other viewer sees it. */
 import type { Answer, Command, Offer } from "towerhall-client";
 
+import { explainRefusal } from "../../../app/explain";
 import { word } from "../../../words/index.svelte";
 import type { Card, Kind } from "../play/cards";
-import { attempt, cardsOf, choicesOf, demolitionOf, finished, fitOf, matching, mayDemolish, reason, scoresAfter, type Fit, type Plan, type Step } from "../play/plan";
+import { attempt, cardsOf, choicesOf, demolitionOf, finished, fitOf, matching, mayDemolish, readPlan, reason, scoresAfter, writePlan, type Fit, type Plan, type Step } from "../play/plan";
 import { cardName, kindName } from "../play/say";
 
-/** What the planner reads of the board, each time anew. */
+/** The planner's inputs from the board, read each time. */
 export interface Planning {
   offers(): readonly Offer[];
   display(): readonly Card[];
   try(command: Command): Promise<Answer>;
+  /** Keeps the plan on the device. */
+  keep(plan: string[]): void;
 }
 
 export class Planner {
@@ -50,15 +53,19 @@ export class Planner {
   async pick(card: Card): Promise<void> {
     if (!this.choices) return;
     if (this.has(card)) return this.putBack(card);
-    if (this.full) return this.#say("five_towers.why.enough", {});
-    switch (this.fit(card)) {
-      case "now":
-        return this.#take({ card });
-      case "later":
-        return this.#say("five_towers.why.demolish_first", this.#wordsOf({ card }));
-      case "no":
-        return this.#explain({ card });
-    }
+    if (!this.full && this.fit(card) === "now") return this.#take({ card });
+    const plan = this.plan;
+    const reason = await this.reasonOf(card);
+    if (plan === this.plan) this.why = reason;
+  }
+
+  /** Why the card cannot be chosen now, in words; empty if it can. */
+  async reasonOf(card: Card): Promise<string> {
+    if (!this.choices || this.has(card)) return "";
+    if (this.full) return this.#worded("five_towers.why.enough", {});
+    const fit = this.fit(card);
+    if (fit === "now") return "";
+    return fit === "later" ? this.#worded("five_towers.why.demolish_first", this.#wordsOf({ card })) : this.#refusalOf({ card });
   }
 
   /** Tears the top of a tower down, or keeps it after all. */
@@ -88,26 +95,43 @@ export class Planner {
     this.#set([]);
   }
 
+  /** The plan that was kept, or none. */
+  restore(kept: unknown): void {
+    this.#steps = readPlan(kept, this.#board.display());
+    this.why = "";
+  }
+
   #take(step: Step): void {
     this.#set([...this.plan, step]);
   }
 
   #set(steps: Plan): void {
     this.#steps = steps;
+    this.#board.keep(writePlan(steps));
     this.why = "";
   }
 
   async #explain(step: Step): Promise<void> {
     const plan = this.plan;
+    const reason = await this.#refusalOf(step);
+    if (plan === this.plan) this.why = reason;
+  }
+
+  /** The answer of a dry run, in words. */
+  async #refusalOf(step: Step): Promise<string> {
+    const plan = this.plan;
     const answer = await this.#board.try(attempt(plan, step, this.#board.display(), this.size));
-    if (plan !== this.plan) return;
     const { key, params } = reason(plan, step, answer);
     const told = word(key, { n: this.size, ...this.#wordsOf(step), ...params });
-    this.why = told ?? (answer.kind === "rejected" ? answer.hint : "");
+    return told ?? (answer.kind === "rejected" ? explainRefusal(answer, "five_towers") : "");
   }
 
   #say(key: string, params: Record<string, string | number>): void {
-    this.why = word(key, params) ?? "";
+    this.why = this.#worded(key, params);
+  }
+
+  #worded(key: string, params: Record<string, string | number>): string {
+    return word(key, params) ?? "";
   }
 
   #wordsOf(step: Step): Record<string, string> {
