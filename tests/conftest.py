@@ -4,8 +4,12 @@ Fixtures of one area live in that area's own folder.
 """
 
 import asyncio.constants
+import atexit
+import gc
 import itertools
 import os
+import shutil
+import tempfile
 import traceback
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,15 +20,32 @@ import pytest
 from hypothesis import settings
 
 from tests.examples import examples, is_long
+from tests.rarely import is_left_out
 
 HERE = Path(__file__).parent
 BROWSER = HERE / "browser"
-ON_ONE_ENGINE = ("cli", "end_to_end", "gateway", "lobby", "operators", "telemetry")
-"""What is built on logs and rooms asks both engines the same. So the second one is tried here only
-if many examples are wanted, or if such a folder is named."""
+ON_ONE_ENGINE = (
+    "cli",
+    "end_to_end",
+    "gateway",
+    "live",
+    "lobby",
+    "operators",
+    "signing",
+    "telemetry",
+    "transparency",
+    "versions",
+)
+"""Code above the log asks both engines the same. So the second one is tried here only if many
+examples are wanted, or if such a folder is named."""
+ON_BOTH_ENGINES = HERE / "live/test_two_processes.py"
+"""Rooms with a store and rivals: these are tried on each engine in every run."""
 
 # For loops that tests and their child processes make themselves; pytest's own have `asyncio_debug`.
 os.environ["PYTHONASYNCIODEBUG"] = "1"
+# What players keep of their games does not go to whoever runs the tests.
+os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="towerhall-data-")
+atexit.register(shutil.rmtree, os.environ["XDG_DATA_HOME"], ignore_errors=True)
 
 # Debug mode notes the whole stack, some fifty frames of pytest among them, for every future and
 # callback, and asks the disk each time whether their files have changed. That costs more than the
@@ -76,7 +97,8 @@ for _module, _name, _value in (
 def is_on_second_engine(item: pytest.Item) -> bool:
     parameters: dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
     folder = item.path.relative_to(HERE).parts[0]
-    return folder in ON_ONE_ENGINE and "redis" in parameters.values()
+    is_tried_once = folder in ON_ONE_ENGINE and item.path != ON_BOTH_ENGINES
+    return is_tried_once and "redis" in parameters.values()
 
 
 @pytest.hookimpl(trylast=True)
@@ -84,10 +106,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Files in which a browser works come one by one among the others, most of which wait: beside
     each other they would only hold each other up."""
     named = any(folder in argument for argument in config.args for folder in ON_ONE_ENGINE)
-    if not (named or is_long()):
-        left_out = [item for item in items if is_on_second_engine(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not is_on_second_engine(item)]
+    one_engine = not (named or is_long())
+    left_out = {
+        item
+        for item in items
+        if is_left_out(item.nodeid, config.args) or (one_engine and is_on_second_engine(item))
+    }
+    config.hook.pytest_deselected(items=[*left_out])
+    items[:] = [item for item in items if item not in left_out]
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
@@ -99,6 +125,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         order += [path, *others[at * apart : (at + 1) * apart]]
     order += others[len(busy) * apart :]
     items[:] = [item for path in order for item in files[path]]
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests are no garbage: no collection looks at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 # Time per example depends on what else the machine does. The timeout per test still holds.

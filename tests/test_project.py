@@ -21,9 +21,10 @@ PACKAGES = (
     ROOT / "protocol/towerhall_protocol",
     ROOT / "server/towerhall_server",
     ROOT / "clients/python/towerhall_client",
+    ROOT / "clients/conformance/towerhall_conformance",
 )
 SERVER = ROOT / "server/towerhall_server"
-LINES_MAX = 300
+LINES_MAX = 400
 UNCOMMITTED = {
     ".git",
     ".venv",
@@ -45,7 +46,7 @@ WINDOWS_PATH = re.compile(r"\b[A-Z]:(?:\\{1,2}|/)\w{2,}")
 URL_HOST = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?(\[[0-9a-f:]+\]|[\w.-]*\w)", re.I)
 
 HOSTS_HERE = {"localhost", "127.0.0.1", "[::1]", "0.0.0.0"}
-HOSTS_OF_CONTAINERS = {"store"}
+HOSTS_OF_CONTAINERS = {"towerhall-store", "store"}
 """Services of docker-compose.yml that others reach by URL."""
 HOSTS_OF_EXAMPLES = re.compile(r"(?:[\w-]+\.)*example(?:\.(?:org|com|net))?", re.I)
 HOSTS_OF_STANDARDS = {"json-schema.org", "www.rfc-editor.org", "www.w3.org"}
@@ -154,7 +155,8 @@ sys.meta_path.insert(0, Hider())
 IMPORT_CORE_AND_GAMES = """
 from importlib import import_module
 from pkgutil import walk_packages
-for root in ("towerhall_protocol", "towerhall_client", "towerhall_server.games"):
+roots = "towerhall_protocol", "towerhall_client", "towerhall_conformance", "towerhall_server.games"
+for root in roots:
     package = import_module(root)
     for found in walk_packages(package.__path__, root + "."):
         import_module(found.name)
@@ -262,8 +264,7 @@ IMPURE_CALLS = {"__import__", "breakpoint", "eval", "exec", "input", "open", "pr
 def impurities(text: str, *, folder: str | None = None) -> Iterator[str]:
     """Complaints about what a game must not touch. Without a folder: about the interface itself."""
     of_server = ["towerhall_server.game", "towerhall_server.upcasting"]
-    if folder is not None:
-        of_server.append(f"towerhall_server.games.{folder}")
+    of_server.append(f"towerhall_server.{'discovery' if folder is None else f'games.{folder}'}")
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Import(names=names):
@@ -291,7 +292,8 @@ def impurities(text: str, *, folder: str | None = None) -> Iterator[str]:
 def test_games_touch_nothing_but_their_arguments() -> None:
     folders = {path.parent for path in (SERVER / "games").glob("*/*.py")}
     assert folders != set()
-    shared = [SERVER / name for name in ("game.py", "upcasting.py", "games/__init__.py")]
+    names = ("game.py", "discovery.py", "upcasting.py", "games/__init__.py")
+    shared = [SERVER / name for name in names]
     assert complaints(impurities, shared) == []
     for folder in folders:
         assert complaints(partial(impurities, folder=folder.name), folder.rglob("*.py")) == []
@@ -309,7 +311,7 @@ def test_games_touch_nothing_but_their_arguments() -> None:
         "text = open('cards.json').read()",
         "from . import cards",
         "from towerhall_server import room",
-        "from towerhall_server.gateway.outbox import Outbox",
+        "from towerhall_server.gateway.ws.outbox import Outbox",
         "from towerhall_server.games.chess import rules",
         "from towerhall_server.games import chess",
         "import towerhall_server.games.mine_too",

@@ -6,22 +6,31 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from towerhall_server.game import discover
+
 SOURCES: Final = Path(__file__).resolve().parents[2] / "clients" / "web" / "src"
-FOLDERS: Final = (SOURCES / "words", SOURCES / "games" / "five_towers" / "words")
+FOLDERS: Final = ("words", "proof/words", "learn/words", "games/*/words", "games/*/lesson")
 LANGUAGES: Final = ("en", "de", "bg", "es", "fr", "it", "nl")
 
 ENTRY: Final = re.compile(r'^  "?([\w.]+)"?: (.+),$', re.MULTILINE)
 STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 PLACE: Final = re.compile(r"\\\{\w+\\\}")
 
+NAMELESS: Final = frozenset(
+    name.replace("_", " ").capitalize()
+    for name in discover()
+    if not (SOURCES / "games" / name).is_dir()
+)
+"""Games without a folder in the page are called by their identifiers, in every language."""
+
 
 @cache
 def catalogue(language: str) -> dict[str, list[str]]:
     """All texts of a language by key; a key with plurals has several."""
     found = {}
-    for folder in FOLDERS:
-        source = (folder / f"{language}.ts").read_text()
-        for key, value in ENTRY.findall(source):
+    sources = [path for each in FOLDERS for path in SOURCES.glob(f"{each}/{language}.ts")]
+    for source in sources:
+        for key, value in ENTRY.findall(source.read_text()):
             found[key] = [str(json.loads(text)) for text in STRING.findall(value)]
     assert len(found) > 300
     return found

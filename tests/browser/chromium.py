@@ -39,6 +39,13 @@ ADVICE: Final = (
 )
 FLAGS: Final = ("--no-sandbox", "--disable-dev-shm-usage", "--mute-audio", "--disable-gpu")
 """Tests may run as root, in containers, on machines without a screen."""
+DRAWING: Final = (
+    *(flag for flag in FLAGS if flag != "--disable-gpu"),
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist",
+)
+"""Flags of a browser that draws WebGL in software."""
 
 
 class MissingBrowserError(Exception):
@@ -55,10 +62,10 @@ def find_chromium() -> str:
 
 
 @asynccontextmanager
-async def launched() -> AsyncIterator[Browser]:
+async def launched(flags: Sequence[str] = FLAGS) -> AsyncIterator[Browser]:
     path = find_chromium()
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = await playwright.chromium.launch(executable_path=path, args=list(flags))
         try:
             yield browser
         finally:
@@ -72,6 +79,8 @@ class Wishes(TypedDict, total=False):
     """Whom it remembers."""
     settings: Mapping[str, object] | None
     """What was chosen in it before."""
+    game: str | None
+    """What it has chosen in the hall: Five Towers if left out, nothing yet if None."""
     phone: bool
     motion: bool
     """Whether things may move."""
@@ -84,8 +93,14 @@ class Wishes(TypedDict, total=False):
 class Visitors:
     """Opens pages, and keeps all complaints about them."""
 
-    def __init__(self, browser: Browser) -> None:
+    def __init__(
+        self, browser: Browser, *, viewport: Mapping[str, int] = WIDE, script: str = ""
+    ) -> None:
+        """`viewport` is the size of a page unless a visit wishes another one. `script` runs in
+        each page before its own code."""
         self._browser = browser
+        self._viewport = viewport
+        self._script = script
         self._contexts: list[BrowserContext] = []
         self._meant: list[re.Pattern[str]] = []
         self._complaints: list[str] = []
@@ -106,9 +121,11 @@ class Visitors:
             kept["guest"] = {"token": guest.token, "id": guest.id, "name": guest.name}
         if settings is not None:
             kept["settings"] = dict(settings)
+        if (game := wishes.get("game", "five_towers")) is not None:
+            kept["opponents"] = {"game": game, "pace": "quick"}
         wanted: dict[str, Any] = {
             "locale": wishes.get("locale", "en-GB"),
-            "viewport": wishes.get("viewport", PHONE if phone else WIDE),
+            "viewport": wishes.get("viewport", PHONE if phone else self._viewport),
             "color_scheme": wishes.get("color_scheme", "light"),
             "permissions": wishes.get("permissions", ()),
             "has_touch": phone,
@@ -118,6 +135,8 @@ class Visitors:
         }
         context = await self._browser.new_context(**wanted)
         context.set_default_timeout(PATIENCE_MS)
+        if self._script:
+            await context.add_init_script(self._script)
         self._contexts.append(context)
         context.on("page", self._watch)
         return context
@@ -176,7 +195,7 @@ class Visitors:
 
 
 def _storage(url: str, kept: Mapping[str, object]) -> dict[str, object]:
-    origin = url.split("#")[0].rstrip("/")
+    origin = "/".join(url.split("/")[:3])
     entries = [
         {"name": f"towerhall.{name}", "value": json.dumps(value)} for name, value in kept.items()
     ]

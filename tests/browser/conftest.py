@@ -13,7 +13,7 @@ from tests.browser.rarely import asked_for_all, is_rare
 from tests.browser.tables import Finished, finish
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from tests.examples import is_long
-from towerhall_server.gateway.page import INDEX, find_page
+from towerhall_server.gateway.http.page import INDEX, find_page
 
 HERE = Path(__file__).parent
 TALKATIVE = LIMITS | {"TOWERHALL_LIMIT_CHAT": "1000/s burst 1000"}
@@ -51,6 +51,20 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     if not (find_page() / INDEX).is_file():
         pytest.fail("The page is not built: `make web` does it.")
     with running(tmp_path_factory.mktemp("shared") / "data", limits=TALKATIVE) as process:
+        yield process
+
+
+class ToysProcess(ServerProcess):
+    """A server that has games more, which the page knows nothing of."""
+
+    module = "tests.browser.toys_server"
+
+
+@pytest.fixture(scope="session")
+def toys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """All games of the service, and games without a folder in the page. Nobody harms it."""
+    folder = tmp_path_factory.mktemp("toys") / "data"
+    with running(folder, limits=TALKATIVE, kind=ToysProcess) as process:
         yield process
 
 

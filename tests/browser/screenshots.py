@@ -1,4 +1,4 @@
-"""Takes the pictures of the README: the hall, a table in the middle of a game, a replay.
+"""Takes the pictures of the README: the hall, a table of each game, a collapse, a replay.
 
     python -m tests.browser.screenshots [FOLDER]
 
@@ -14,8 +14,9 @@ from typing import Final
 
 from playwright.async_api import Page
 
-from tests.browser.chromium import Visitors, launched
+from tests.browser.chromium import DRAWING, Visitors, launched
 from tests.browser.hands import at_table
+from tests.browser.nikitin.pictures import take_blocks, take_collapse
 from tests.browser.tables import Running, is_building, room_of, set_table
 from tests.end_to_end.games import QUICK
 from tests.end_to_end.servers import running
@@ -42,8 +43,13 @@ async def take_all(url: str, folder: Path) -> None:
         await take_table(url, visitors, table, folder / "table.png")
         await take_replay(url, visitors, table, folder / "replay.png")
         await visitors.leave()
-    if visitors.complaints:
-        raise SystemExit(f"the page complains: {visitors.complaints}")
+    async with launched(DRAWING) as browser:
+        drawing = Visitors(browser)
+        await take_blocks(url, drawing, folder / "blocks.png", save)
+        await take_collapse(url, drawing, folder / "collapse.png", save)
+        await drawing.leave()
+    if complaints := [*visitors.complaints, *drawing.complaints]:
+        raise SystemExit(f"the page complains: {complaints}")
 
 
 def in_the_middle(table: Table) -> bool:
@@ -58,16 +64,17 @@ async def save(page: Page, path: Path) -> None:
 
 
 async def take_lobby(url: str, visitors: Visitors, path: Path) -> None:
-    """Two rooms wait for people."""
+    """A room of each game waits for people."""
+    games = [str(game["name"]) for game in await Service(url).games()]
     async with AsyncExitStack() as stack:
-        for name, seats in (("Ben", 4), ("Chloé", 3)):
+        for name, game in zip(("Ben", "Chloé", "Dana"), games, strict=False):
             host = await Service(url).guest(name)
-            made = await room_of(url, host, seats=seats)
+            made = await room_of(url, host, game, seats=3)
             line = connect(url, made.code, host.token, retry=QUICK)
             await (await stack.enter_async_context(line)).sit()
         ada = await Service(url).guest("Ada")
         page = await visitors.visit(url, guest=ada, viewport=SIZE, color_scheme="light")
-        await page.locator("[data-lobby=up] article").nth(1).wait_for()
+        await page.locator("[data-lobby=up] article").nth(min(len(games), 3) - 1).wait_for()
         await save(page, path)
 
 

@@ -100,10 +100,10 @@ def _eager(table: Table) -> dict[str, object] | None:
     return None
 
 
-async def room_of(url: str, guest: Guest, **more: Any) -> NewRoom:
+async def room_of(url: str, guest: Guest, game: str = "five_towers", **more: Any) -> NewRoom:
     """A room that waits; the guest is its host and sits nowhere yet."""
     wanted = {"seats": 2, "bot_delay_ms": 0} | more
-    return await Service(url).create_room(guest.token, "five_towers", **wanted)
+    return await Service(url).create_room(guest.token, game, **wanted)
 
 
 async def drop_record(page: Page, record: Mapping[str, object]) -> None:
@@ -116,7 +116,7 @@ async def drop_record(page: Page, record: Mapping[str, object]) -> None:
         }""",
         json.dumps(record),
     )
-    await page.get_by_role("region", name="Watch a recorded game").dispatch_event(
+    await page.get_by_role("region", name="Watch a saved game").dispatch_event(
         "drop", {"dataTransfer": carried}
     )
 
@@ -125,6 +125,8 @@ async def hurry(route: Route) -> None:
     """The form knows people who want to see bots think; tests do not."""
     body = route.request.post_data
     if route.request.method == "POST" and body:
-        await route.continue_(post_data=json.dumps(json.loads(body) | {"bot_delay_ms": 0}))
+        await route.continue_(
+            post_data=json.dumps(json.loads(body) | {"bot_delay_ms": 0, "beat_ms": 0})
+        )
     else:
         await route.continue_()

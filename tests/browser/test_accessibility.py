@@ -47,6 +47,9 @@ async def settings(url: str, visitors: Visitors, finished: Finished, phone: bool
 async def keys(url: str, visitors: Visitors, finished: Finished, phone: bool) -> Page:
     page = await visitors.visit(url, phone=phone)
     await page.keyboard.press("?")
+    await page.locator("dialog h4").first.wait_for()
+    assert await violations(page) == []
+    await page.get_by_role("tab", name="Keys").click()
     await page.locator("dialog kbd").first.wait_for()
     return page
 
@@ -70,7 +73,7 @@ async def waiting(url: str, visitors: Visitors, finished: Finished, phone: bool)
 async def invitation(url: str, visitors: Visitors, finished: Finished, phone: bool) -> Page:
     page = await waiting(url, visitors, finished, phone)
     await page.get_by_role("button", name="Invite people").click()
-    await page.get_by_role("img", name="QR code of the link").wait_for()
+    await page.get_by_role("img", name="QR code for the link").wait_for()
     return page
 
 

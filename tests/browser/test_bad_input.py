@@ -17,25 +17,27 @@ from tests.end_to_end.games import QUICK, seated
 from tests.end_to_end.servers import ServerProcess
 from towerhall_client.connection import connect
 from towerhall_client.http import Guest, Service
-from towerhall_server.gateway.token_keys import kept_keys
-from towerhall_server.gateway.tokens import DAY_SECONDS, Tokens, new_person
+from towerhall_server.access.keys import kept_keys
+from towerhall_server.access.tokens import DAY_SECONDS, Tokens, new_person
 
 
 async def back_to_the_hall(page: Page) -> None:
-    await page.get_by_role("link", name="To the hall", exact=True).click()
+    await page.get_by_role("link", name="Go to the hall", exact=True).click()
     await expect(page.get_by_role("button", name="Play now")).to_be_visible()
 
 
 @pytest.mark.parametrize("hash_", ["#/r/AAAAAA", "#/r/AAAAAA/a-key"])
 async def test_an_unknown_room(shared: ServerProcess, visitors: Visitors, hash_: str) -> None:
+    visitors.mean("404")
     guest = await Service(shared.url).guest("Ada")
     page = await visitors.visit(f"{shared.url}{hash_}", guest=guest)
-    await expect(page.get_by_role("alert")).to_contain_text("This room is not here")
+    await expect(page.get_by_role("alert")).to_contain_text("Room not found")
     await expect(page.get_by_role("alert")).to_contain_text("There is no room AAAAAA")
     await back_to_the_hall(page)
 
 
 async def test_a_move_of_an_unknown_room(shared: ServerProcess, visitors: Visitors) -> None:
+    visitors.mean("404")
     page = await visitors.visit(f"{shared.url}#/r/AAAAAA?at=3")
     await expect(page.get_by_role("alert")).to_contain_text("There is no room AAAAAA")
     await back_to_the_hall(page)
@@ -69,7 +71,7 @@ async def test_a_name_that_is_none_is_told_beside_the_field(
 ) -> None:
     visitors.mean("status 400", "400")
     page = await visitors.visit(shared.url)
-    for name, problem in (("", "Tell the others what to call you."), ("x" * 40, "1 to 24")):
+    for name, problem in (("", "Enter a name for the others to see."), ("x" * 40, "1 to 24")):
         await page.get_by_label("Your name").fill(name)
         await page.get_by_role("button", name="Play now").click()
         await expect(page.get_by_role("alert")).to_contain_text(problem)
@@ -81,7 +83,7 @@ async def test_a_full_room_can_be_watched(shared: ServerProcess, visitors: Visit
     async with seated(Service(shared.url), 2) as (made, _):
         page = await visitors.visit(f"{shared.url}#/r/{made.code}", guest=guest)
         await at_table(page, status="waiting")
-        await expect(page.get_by_text("All seats are taken. You may watch.")).to_be_visible()
+        await expect(page.get_by_text("All seats are taken. You can watch.")).to_be_visible()
         await expect(page.get_by_role("button", name="Sit here")).to_have_count(0)
 
 
@@ -112,19 +114,22 @@ async def test_a_seat_that_somebody_took_first(shared: ServerProcess, visitors: 
         await at_table(page, status="waiting")
         await page.get_by_role("button", name="Sit here").first.click()
         await expect(page.get_by_role("status", name="Messages")).to_contain_text(
-            "Somebody was faster: that seat is taken."
+            "That seat has just been taken."
         )
         await page.get_by_role("button", name="Sit here").click()
         await expect(page.get_by_role("button", name="I am ready")).to_be_visible()
 
 
 async def test_a_wrong_key_of_a_private_room(shared: ServerProcess, visitors: Visitors) -> None:
+    visitors.mean("404")
     service = Service(shared.url)
     host = await service.guest("Ada")
     made = await room_of(shared.url, host, private=True)
     guest = await service.guest("Ben")
     page = await visitors.visit(f"{shared.url}#/r/{made.code}/wrong-key", guest=guest)
-    await expect(page.get_by_role("alert")).to_contain_text("it is private and the link was not")
+    await expect(page.get_by_role("alert")).to_contain_text(
+        "it is private and the link is incomplete"
+    )
     await page.goto(f"{shared.url}#/r/{made.code}/{made.key}")
     await at_table(page, status="waiting")
 
@@ -184,9 +189,9 @@ async def test_a_page_that_is_too_old_for_the_server(
 
     await page.route_web_socket("**/v1/**", age)
     await page.goto(url)
-    await expect(page.get_by_role("alert")).to_contain_text("There is a newer page")
+    await expect(page.get_by_role("alert")).to_contain_text("There is a newer version")
     is_old = False
-    await page.get_by_role("button", name="Load the page again").click()
+    await page.get_by_role("button", name="Reload the page").click()
     await at_table(page)
 
 
@@ -203,7 +208,7 @@ async def test_a_store_that_is_down_pauses_the_table(
     engine = server.engine_pid()
     os.kill(engine, signal.SIGSTOP)
     try:
-        await expect(page.get_by_text("The service pauses for a moment.")).to_be_visible()
+        await expect(page.get_by_text("The service is paused for a moment.")).to_be_visible()
         await hall.get_by_role("button", name="Play now").click()
         await expect(hall.get_by_role("status", name="Messages")).to_contain_text(
             "cannot save anything at the moment"
@@ -211,7 +216,7 @@ async def test_a_store_that_is_down_pauses_the_table(
         await expect(hall.get_by_role("button", name="Play now")).to_be_enabled()
     finally:
         os.kill(engine, signal.SIGCONT)
-    await expect(page.get_by_text("The service pauses for a moment.")).to_be_hidden()
+    await expect(page.get_by_text("The service is paused for a moment.")).to_be_hidden()
     await Player(page).move()
     await at_table(page, seq=seq + 1)
     await hall.get_by_role("button", name="Play now").click()
@@ -226,7 +231,7 @@ async def test_a_server_that_is_away_leaves_the_hall_usable(
     await page.locator("[data-lobby=up]").wait_for()
     server.kill()
     await page.locator("[data-lobby=away]").wait_for()
-    await expect(page.get_by_text("The list is not live at the moment.")).to_be_visible()
+    await expect(page.get_by_text("The list is not updating at the moment.")).to_be_visible()
     await page.get_by_role("button", name="Play now").click()
     await expect(page.get_by_role("status", name="Messages")).to_contain_text(
         "The service cannot be reached."

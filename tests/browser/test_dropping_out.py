@@ -7,11 +7,11 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.chromium import Visitors
-from tests.browser.gate import Gate, Way
 from tests.browser.hands import Player, at_table
 from tests.browser.tables import Running, set_table
 from tests.end_to_end.games import QUICK
 from tests.end_to_end.servers import ServerProcess
+from tests.proxy.gate import Gate, Way
 from towerhall_client.connection import connect
 from towerhall_client.http import Service
 
@@ -99,11 +99,11 @@ async def test_a_move_that_the_network_swallowed_arrives_once(
         gate.shut()
         await at_table(page, state="away")
         assert await page.evaluate("document.documentElement.dataset.seq") == str(seq)
-        await expect(page.get_by_text("1 move is kept and will be sent.")).to_be_visible()
+        await expect(page.get_by_text("1 move is saved here and will be sent.")).to_be_visible()
         gate.open()
         await page.context.set_offline(False)
         await at_table(page, seq=seq + 1)
-        await expect(page.get_by_text("1 move is kept and will be sent.")).to_be_hidden()
+        await expect(page.get_by_text("1 move is saved here and will be sent.")).to_be_hidden()
         after = await moves_of(shared.url, table, 0)
         assert after == [*made, "bid_made"]
         await player.move()
@@ -144,7 +144,7 @@ async def test_a_second_tab_takes_over_and_the_first_can_take_it_back(
     await at_table(second)
     await expect(first.get_by_role("alert")).to_contain_text("Opened elsewhere")
     await Player(second).move()
-    await first.get_by_role("button", name="Take it back here").click()
+    await first.get_by_role("button", name="Play here instead").click()
     await at_table(first)
     await expect(second.get_by_role("alert")).to_contain_text("Opened elsewhere")
     await Player(first).move()

@@ -31,14 +31,14 @@ async def test_two_people_play_a_whole_game_beside_bots(
     await ada.get_by_label("Your name").fill("Ada")
     await ada.get_by_role("button", name="Create a room").click()
     await ada.get_by_role("group", name="Seats").locator("label", has_text="4").click()
-    await ada.get_by_role("button", name="Open the room").click()
+    await ada.get_by_role("button", name="Create the room").click()
     await at_table(ada, status="waiting")
     await add_bots(ada, "Easy", "Medium")
 
     ben = await visitors.visit(ada.url)
     await ben.get_by_label("Your name").fill("Ben")
+    await ben.get_by_role("button", name="Sit down and play").wait_for()
     await ben.keyboard.press("Enter")
-    await ben.get_by_role("button", name="Sit here").first.press("Enter")
     await ben.get_by_role("button", name="I am ready").press("Enter")
     await ada.get_by_role("button", name="Start the game").click()
 

@@ -55,7 +55,7 @@ async def test_the_first_paint_waits_for_no_socket_and_no_answer(
     await page.route("**/v1/**", ignore)
     await page.goto(shared.url)
     await expect(page.get_by_role("button", name="Play now")).to_be_visible()
-    await expect(page.get_by_text("Looking for rooms …")).to_be_visible()
+    await expect(page.get_by_text("Looking for rooms…")).to_be_visible()
     await page.wait_for_function(
         "() => performance.getEntriesByName('first-contentful-paint').length"
     )

@@ -10,12 +10,12 @@ from playwright.async_api import Page, expect
 
 from tests.browser.begun import seat_taken
 from tests.browser.chromium import PATIENCE_MS, Visitors
-from tests.browser.gate import Gate
 from tests.browser.hands import Player, at_table
 from tests.browser.tables import room_of, set_table
 from tests.end_to_end.games import QUICK
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from tests.operators.processes import ACME_KEY, OPERATORS
+from tests.proxy.gate import Gate
 from towerhall_client.bot import random_policy
 from towerhall_client.connection import connect
 from towerhall_client.http import Guest, Service
@@ -55,11 +55,12 @@ async def write(page: Page, text: str) -> None:
     await page.keyboard.press("Enter")
 
 
-async def test_somebody_is_muted_and_heard_again_and_sent_away(
-    shared: ServerProcess, visitors: Visitors
-) -> None:
+async def host_and_other(
+    shared: ServerProcess, visitors: Visitors, name: str = "Ben"
+) -> tuple[Page, Page]:
+    """Ada, the host, in seat 1, and another person, who has just sat down."""
     service = Service(shared.url)
-    ada, ben = await service.guest("Ada"), await service.guest("Ben")
+    ada, ben = await service.guest("Ada"), await service.guest(name)
     room = await room_of(shared.url, ada)
     url = f"{shared.url}#/r/{room.code}"
     async with connect(shared.url, room.code, ada.token, retry=QUICK) as table:
@@ -67,9 +68,15 @@ async def test_somebody_is_muted_and_heard_again_and_sent_away(
     host, other = await visitors.visit(url, guest=ada), await visitors.visit(url, guest=ben)
     await other.get_by_role("button", name="Sit here").click()
     await expect(other.get_by_role("button", name="I am ready")).to_be_visible()
-    seat = host.get_by_role("button", name="Ben")
-    await seat.click()
-    await host.get_by_role("button", name="Mute Ben").click()
+    return host, other
+
+
+async def test_somebody_is_muted_and_heard_again_by_one(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    host, other = await host_and_other(shared, visitors)
+    await host.get_by_role("button", name="Ben").click()
+    await host.get_by_role("button", name="Mute Ben", exact=True).click()
     await host.get_by_role("button", name="Close").click()
     await write(other, "Nobody hears me")
     await expect(other.get_by_role("log", name="Chat")).to_contain_text("Nobody hears me")
@@ -77,18 +84,69 @@ async def test_somebody_is_muted_and_heard_again_and_sent_away(
     await expect(host.get_by_role("log", name="Chat")).to_contain_text("Quiet here")
     await expect(host.get_by_role("log", name="Chat")).not_to_contain_text("Nobody hears me")
     await host.get_by_text("1 person is muted").click()
-    await host.get_by_role("button", name="Hear Ben again").click()
+    await host.get_by_role("button", name="Unmute Ben").click()
     await expect(host.get_by_role("log", name="Chat")).to_contain_text("Nobody hears me")
-    await seat.click()
-    await host.get_by_role("button", name="Send away").click()
-    await host.get_by_role("dialog").get_by_role("button", name="Send away").click()
+
+
+async def test_muting_goes_by_the_person_and_not_by_the_name(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    host, other = await host_and_other(shared, visitors)
+    code = host.url.rpartition("/")[2]
+    namesake = await Service(shared.url).guest("Ben")
+    chat = host.get_by_role("log", name="Chat")
+    async with connect(shared.url, code, namesake.token, retry=QUICK) as table:
+        await table.chat("from the other Ben")
+        await expect(chat).to_contain_text("from the other Ben")
+        await chat.get_by_role("button", name="Options for this person").click()
+        await host.get_by_role("button", name="Mute Ben", exact=True).click()
+        await host.get_by_role("button", name="Close").click()
+        await expect(chat).not_to_contain_text("from the other Ben")
+        await table.chat("not heard either")
+        await write(other, "I am another one")
+        await expect(chat).to_contain_text("I am another one")
+        await expect(chat).not_to_contain_text("not heard either")
+
+
+async def test_the_host_silences_somebody_for_everybody(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    host, other = await host_and_other(shared, visitors)
+    await host.get_by_role("button", name="Ben").click()
+    await host.get_by_role("button", name="Mute Ben for everyone", exact=True).click()
+    await expect(host.get_by_role("button", name="Unmute Ben for everyone")).to_be_visible()
+    await write(other, "Nobody hears me")
     told = other.get_by_role("status", name="Messages")
-    await expect(told).to_contain_text("The host has sent you away.")
-    # They may watch, and are told why they may do no more.
-    await told.get_by_role("button", name="Close").click()
+    await expect(told).to_contain_text(
+        "The host has muted you. The others do not see this message."
+    )
+    await host.get_by_role("button", name="Unmute Ben for everyone").click()
+    await expect(
+        host.get_by_role("button", name="Mute Ben for everyone", exact=True)
+    ).to_be_visible()
+    await write(other, "Thank you")
+    await expect(host.get_by_role("log", name="Chat")).to_contain_text("Thank you")
+    await expect(host.get_by_role("log", name="Chat")).not_to_contain_text("Nobody hears me")
+
+
+async def test_somebody_is_sent_away_and_let_in_again(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    visitors.mean(*NETWORK_TROUBLE)
+    host, other = await host_and_other(shared, visitors)
+    await host.get_by_role("button", name="Ben").click()
+    await host.get_by_role("button", name="Remove").click()
+    await host.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    shut = other.get_by_role("alert")
+    await expect(shut).to_contain_text("The host removed you from the room")
+    await shut.get_by_role("button", name="Try again").click()
+    await expect(shut).to_contain_text("The host removed you from the room")
+    away = host.get_by_role("region", name="Removed")
+    await away.get_by_role("button", name="Let Ben back in").click()
+    await expect(away).to_have_count(0)
+    await shut.get_by_role("button", name="Try again").click()
     await other.get_by_role("button", name="Sit here").click()
-    await expect(told).to_contain_text("The host has sent you away.")
-    await expect(host.get_by_role("button", name="Add a bot")).to_be_visible()
+    await expect(other.get_by_role("button", name="I am ready")).to_be_visible()
 
 
 async def test_whoever_is_banned_is_told_so_and_shut_out(
@@ -102,11 +160,11 @@ async def test_whoever_is_banned_is_told_so_and_shut_out(
     page = await visitors.visit(f"{operated.url}#/r/{room.code}", guest=guest)
     await at_table(page, status="waiting")
     await acme.ban(external_id="account 1", reason="unkind")
-    await expect(page.get_by_role("alert")).to_contain_text("You may not play here at present.")
-    await page.get_by_role("link", name="To the hall", exact=True).click()
+    await expect(page.get_by_role("alert")).to_contain_text("You cannot play here at present.")
+    await page.get_by_role("link", name="Go to the hall", exact=True).click()
     await page.get_by_role("button", name="Play now").click()
     await expect(page.get_by_role("status", name="Messages")).to_contain_text(
-        "You may not play here at present."
+        "You cannot play here at present."
     )
 
 
@@ -117,10 +175,10 @@ async def test_a_seat_that_an_operator_keeps_is_taken_by_a_link(
     opened = await acme.open_room("five_towers", [Account("account 2", "Ben"), "easy"])
     url = f"{operated.url}#/r/{opened.code}"
     stranger = await visitors.visit(url, guest=await Service(operated.url).guest("Cyd"))
-    await expect(stranger.get_by_text("Kept for somebody")).to_be_visible()
+    await expect(stranger.get_by_text("Reserved")).to_be_visible()
     await stranger.get_by_role("button", name="Sit here").click()
     await expect(stranger.get_by_role("status", name="Messages")).to_contain_text(
-        "That seat is kept for somebody else."
+        "That seat is reserved for another person."
     )
     link = await Service(operated.url).new_link(opened.seats[0].token, opened.code)
     page = await visitors.visit(operated.url.rstrip("/") + link.link)
@@ -197,11 +255,11 @@ async def test_giving_up_is_asked_twice_and_done_once(
     page = await seat_taken(shared.url, visitors)
     await page.keyboard.press("m")
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_role("button", name="Give up").click()
-    await expect(dialog).to_contain_text("Give this game up for good?")
+    await dialog.get_by_role("button", name="Resign").click()
+    await expect(dialog).to_contain_text("Resign from this game?")
     await dialog.get_by_role("button", name="Cancel").click()
     await expect(dialog).to_have_count(0)
     await page.keyboard.press("m")
-    await dialog.get_by_role("button", name="Give up").click()
-    await dialog.get_by_role("button", name="Give up").click()
-    await expect(page.get_by_role("button", name="You has given up")).to_be_visible()
+    await dialog.get_by_role("button", name="Resign").click()
+    await dialog.get_by_role("button", name="Resign").click()
+    await expect(page.get_by_role("button", name="You resigned")).to_be_visible()

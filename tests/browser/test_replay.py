@@ -1,8 +1,9 @@
 """The replay: at each move it shows what the table showed, and what the record says."""
 
 import random
+import re
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from playwright.async_api import Page, expect
 
@@ -25,6 +26,34 @@ async def at_move(page: Page, seq: int) -> None:
 BOARD_AT = f"""
 (seq) => document.querySelector(`[data-replay=ready][data-at="${{seq}}"]`)
   && {{ board: ({SHOWN})(), isThere: Boolean(document.querySelector(".five-towers")) }}
+"""
+
+
+SCRUB: Final = """
+(slider, moves) => {
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const go = (at) => {
+    slider.value = at;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  return (async () => {
+    for (const at of moves) {
+      go(at);
+      await frame();
+    }
+    // One step lets cards fly, and the jump after it ends that.
+    go(moves.at(-1) + 1);
+    await frame();
+    go(moves.at(-1));
+    await frame();
+    const board = document.querySelector(".five-towers");
+    const running = board.getAnimations({ subtree: true });
+    return {
+      flying: board.querySelector(".layer").childElementCount,
+      hidden: running.filter(({ effect }) => effect.getKeyframes?.()[0]?.opacity === "0").length,
+    };
+  })();
+}
 """
 
 
@@ -103,8 +132,8 @@ async def test_keys_and_buttons_move_through_the_game(
     ):
         await page.keyboard.press(key)
         await at_move(page, seq)
-        assert page.url.endswith(f"?at={seq}")
-    for name, seq in (("One move on", 2), ("To the end", last), ("One move back", last - 1)):
+        await expect(page).to_have_url(re.compile(rf"\?at={seq}$"))
+    for name, seq in (("One move forward", 2), ("To the end", last), ("One move back", last - 1)):
         await page.get_by_role("button", name=name).click()
         await at_move(page, seq)
     await page.get_by_role("slider").fill("20")
@@ -113,8 +142,54 @@ async def test_keys_and_buttons_move_through_the_game(
     await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     await page.get_by_role("button", name="Copy link").click()
     await expect(page.get_by_role("status", name="Messages")).to_contain_text(
-        "The address of this page is the link"
+        "Copy the address of this page: it is the link."
     )
+
+
+async def test_the_log_ends_at_the_move_and_its_lines_lead_to_moves(
+    shared: ServerProcess, visitors: Visitors, finished: Finished
+) -> None:
+    last = len(finished.record["frames"])
+    url = f"{shared.url}#/r/{finished.code}"
+    # Over, and looked at anew: the lines of the log lead into the replay.
+    page = await visitors.visit(url, guest=await Service(shared.url).guest("Looker"))
+    log = page.get_by_role("log", name="Log")
+    await expect(log).to_contain_text("The game is over.")
+    await log.get_by_role("link", name=re.compile("^Round 3:")).click()
+    await page.locator("[data-replay=ready]").wait_for()
+    third = int(page.url.rpartition("=")[2])
+    await at_move(page, third)
+    assert expected(views(finished.record["frames"])[third]) == await shown(page)
+    await expect(log).not_to_contain_text("The game is over.")
+    await expect(log).not_to_contain_text("Round 4:")
+    current = log.locator("[aria-current]")
+    await expect(current.last).to_contain_text("Round 3:")
+    # The same lines as beside the buttons.
+    lines = page.locator("[data-replay=ready] .words li")
+    assert await current.all_inner_texts() == await lines.all_inner_texts()
+    await page.keyboard.press("End")
+    await at_move(page, last)
+    await expect(log).to_contain_text("The game is over.")
+    await page.go_back()
+    await page.locator(".result table").wait_for()
+
+
+async def test_fast_scrubbing_shows_the_cards_of_the_last_move_only(
+    shared: ServerProcess, visitors: Visitors, finished: Finished
+) -> None:
+    truth = views(finished.record["frames"])
+    last = len(truth)
+    context = await visitors.context(shared.url, motion=True)
+    page = await context.new_page()
+    await page.goto(f"{shared.url}#/r/{finished.code}?at={last}")
+    await at_move(page, last)
+    slider = page.get_by_role("slider")
+    found = await slider.evaluate(SCRUB, [*range(last, 1, -1), *range(2, last - 4)])
+    # Many more moves than a browser lets a page write addresses, and nothing is still under way.
+    assert found == {"flying": 0, "hidden": 0}
+    await at_move(page, last - 5)
+    assert await shown(page) == expected(truth[last - 5])
+    await expect(page).to_have_url(re.compile(rf"\?at={last - 5}$"))
 
 
 async def test_the_replay_runs_by_itself_and_can_be_stopped(
@@ -193,7 +268,7 @@ async def test_whoever_looks_back_is_told_that_the_game_went_on(
                 await table.choose(policy(table.view, table.offers))
                 break
         await at_table(page, seq=seq + 1)
-        await expect(page.get_by_text("The game went on: 1 move")).to_be_visible()
+        await expect(page.get_by_text("The game has moved on: 1 move")).to_be_visible()
         await at_move(page, 2)
         last = page.locator("[data-replay=ready]")
         await expect(last).to_have_attribute("data-last", str(seq + 1))
@@ -205,7 +280,7 @@ async def test_a_record_file_that_is_dropped_is_watched_without_a_server(
     shared: ServerProcess, visitors: Visitors, finished: Finished
 ) -> None:
     page = await visitors.visit(shared.url)
-    await page.get_by_role("link", name="Watch a record").click()
+    await page.get_by_role("link", name="Open a saved game").click()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     await drop_record(page, finished.record)
@@ -226,9 +301,7 @@ async def test_a_file_that_is_no_record_is_refused(
         await page.locator("input[type=file]").set_input_files(
             {"name": "record.json", "mimeType": "application/json", "buffer": wrong.encode()}
         )
-        await expect(page.get_by_role("alert")).to_have_text(
-            "This file is not the record of a game."
-        )
+        await expect(page.get_by_role("alert")).to_have_text("This file is not a saved game.")
     await drop_record(page, finished.record)
     await page.locator("[data-replay=ready]").wait_for()
     await expect(page.get_by_role("alert")).to_have_count(0)

@@ -25,7 +25,7 @@ async def test_play_now_leads_into_a_running_game_by_one_click(
     assert (await Player(page).decision())["what"] in ("call", "build")
     # The name is remembered, and so is the game.
     name = await page.evaluate("JSON.parse(localStorage['towerhall.guest']).name")
-    await page.get_by_role("link", name="Towerhall: To the hall").click()
+    await page.get_by_role("link", name="Towerhall: Go to the hall").click()
     await expect(page.get_by_label("Your name")).to_have_value(name)
     await expect(page.get_by_role("region", name="My games")).to_contain_text(name)
 
@@ -51,8 +51,9 @@ async def test_the_invitation_has_link_code_and_qr_code(
     await page.get_by_role("button", name="Invite people").click()
     dialog = page.get_by_role("dialog")
     await expect(dialog.get_by_label("Link", exact=True)).to_have_value(url)
-    await expect(dialog.get_by_label("Code of the room")).to_have_value(made.code)
-    picture = dialog.get_by_role("img", name="QR code of the link")
+    # The code of a private room leads no other person in.
+    await expect(dialog.get_by_label("Room code")).to_have_count(0)
+    picture = dialog.get_by_role("img", name="QR code for the link")
     await expect(picture).to_be_visible()
     modules = await picture.locator("path").get_attribute("d")
     assert modules is not None
@@ -194,7 +195,7 @@ async def test_cards_fly_unless_somebody_wants_less_motion(
             await asyncio.sleep(0.05)
     await page.emulate_media(reduced_motion="no-preference")
     await page.keyboard.press(",")
-    await page.get_by_role("switch", name="Less motion").press("Space")
+    await page.get_by_role("switch", name="Reduce motion").press("Space")
     await dismiss(page)
     assert await flights(page) == 0
 
@@ -230,7 +231,7 @@ async def test_a_rematch_brings_both_to_a_new_table_as_long_as_it_can_be_played_
     await first.get_by_role("button", name="Play again").click()
     await at_table(first, status="waiting")
     assert made.code not in first.url
-    await second.get_by_role("button", name="To the new table").click()
+    await second.get_by_role("button", name="Go to the new table").click()
     await at_table(second, status="waiting")
     assert first.url == second.url
     new_url = second.url
@@ -238,10 +239,10 @@ async def test_a_rematch_brings_both_to_a_new_table_as_long_as_it_can_be_played_
         await page.goto(url)
         await at_table(page, status="over")
     await agree_to_end(shared.url, new_url.rpartition("/")[2], ada, ben)
-    await second.get_by_role("button", name="To the new table").click()
+    await second.get_by_role("button", name="Go to the new table").click()
     await at_table(second, status="waiting")
     assert second.url not in (url, new_url)
-    await first.get_by_role("button", name="To the new table").click()
+    await first.get_by_role("button", name="Go to the new table").click()
     await at_table(first, status="waiting")
     assert first.url == second.url
 
@@ -254,5 +255,5 @@ async def test_a_bot_plays_for_me_and_gives_the_seat_back(
     await at_table(page)
     await page.keyboard.press("m")
     await page.get_by_role("button", name="Let a bot play for me").click()
-    await page.get_by_role("button", name="Play myself again").click()
+    await page.get_by_role("button", name="Take my seat back").click()
     await Player(page).move()

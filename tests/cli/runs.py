@@ -63,4 +63,5 @@ def here(
 def plain_environ() -> dict[str, str]:
     """Nothing that somebody has set for a server of their own, nor asyncio's debug mode: that one
     complains on standard error where a machine is slow."""
-    return {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    names = ("PATH", "HOME", "XDG_DATA_HOME")
+    return {name: os.environ[name] for name in names if name in os.environ}

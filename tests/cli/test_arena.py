@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.games.dice_duel import GAME
+from tests.games.tile_duel import GAME
 from towerhall_protocol.document import Document
 from towerhall_protocol.offers import Offer
 from towerhall_server.cli.arena import final_result, match_seed, play

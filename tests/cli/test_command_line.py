@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from towerhall_server.cli.arguments import DEFAULT_GAME
 from towerhall_server.cli.main import build_parser, main
 from towerhall_server.game import discover
 
@@ -40,14 +41,29 @@ def test_games_lists_options_presets_and_bots(capsys: pytest.CaptureFixture[str]
     for game in discover().values():
         for word in (game.name, *game.presets, *game.bots):
             assert word in text
+        assert f"  levels of bots: {', '.join(game.levels)}\n" in text
+
+
+def test_the_game_of_commands_without_one_is_installed_and_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert DEFAULT_GAME in discover()
+    for command in ("bots", "play"):
+        assert build_parser().parse_args([command]).game == DEFAULT_GAME
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        assert f"(default: {DEFAULT_GAME})" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ("simulate chess --bots a,b", "there is no game 'chess'; the games are: five_towers"),
+        ("simulate chess --bots a,b", "there is no game 'chess'; the games are: "),
         ("simulate five_towers --bots greedy", "takes 2 to 5 players; --bots names 1"),
         ("simulate five_towers --bots greedy,genius", "no bot 'genius'; the bots are: random"),
+        ("bots --bot genius", "no bot 'genius'; the bots are: random"),
+        ("bots --seats 6", "--seats must be 2 to 5"),
+        ("bots --game chess", "there is no game 'chess'; the games are: "),
         ("simulate five_towers --bots easy,easy --preset x", "preset must be one of standard"),
         ("simulate five_towers --bots easy,easy --option x=1", "no option 'x'; the options are"),
         ("simulate five_towers --bots easy,easy --option bids=no", "must be one of: strict, table"),

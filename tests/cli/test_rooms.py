@@ -15,18 +15,19 @@ from tests.end_to_end.games import play_out, seated
 from tests.end_to_end.raw import inside, new_guest, new_room
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from tests.eventlog.conftest import engine_url, redis
-from tests.eventlog.engines import running as running_engine
-from tests.room.live_rooms import GAMES, FakeViewer, WatchedLog, begin, live_node
+from tests.live.live_rooms import GAMES, FakeViewer, WatchedLog, begin, live_node
+from tests.store.engines import running as running_engine
 from towerhall_client.connection import Table
 from towerhall_client.http import Service
 from towerhall_protocol.commands import base64url
 from towerhall_server.cli import store_rooms
 from towerhall_server.cli.main import build_parser
-from towerhall_server.eventlog import wakes
+from towerhall_server.eventlog import notifications
+from towerhall_server.eventlog.answers import Appended, Conflict
 from towerhall_server.eventlog.keys import room_keys
-from towerhall_server.eventlog.log import Appended, Conflict, EventLog
-from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.node import Node
+from towerhall_server.eventlog.log import EventLog
+from towerhall_server.live.clock import ServiceClock
+from towerhall_server.live.node import Node
 
 __all__ = ["engine_url", "redis"]
 
@@ -210,7 +211,7 @@ async def test_a_room_that_is_not_there_is_told(hall: Hall, action: str) -> None
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("show", "ABC"), "'ABC' is no code of a room"),
+        (("show", "ABC"), "'ABC' is not the code of a room"),
         (("close", "ZZZZZZ", "--reason", "Because!"), "small letters"),
         (("close", "ZZZZZZ", "--reason", ""), "small letters"),
     ],
@@ -305,7 +306,7 @@ async def test_whoever_is_faster_than_closing_is_shown_before_it(
 async def test_a_server_that_is_alone_and_listens_to_nobody_shows_it_at_once(
     engine_url: str, redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wakes, "ALONE_BEATS", 1)
+    monkeypatch.setattr(notifications, "ALONE_BEATS", 1)
     async with live_node(engine_url) as node, EventLog(engine_url, "operator") as log:
         ann = await FakeViewer("ann").enter(await node.found())
         await ann.do("sit")

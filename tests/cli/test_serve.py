@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.raw import ask, connected, inside, new_guest, new_room
-from tests.eventlog import engines
+from tests.store import engines
 
 URL_LINE = re.compile(r"Towerhall is at (http://\S+:\d+/)\n")
 SOON_SECONDS = 15
@@ -190,11 +190,11 @@ async def test_a_store_whose_password_is_wrong_is_named_without_it(tmp_path: Pat
 @pytest.mark.parametrize(
     ("flags", "complaint"),
     [
-        (("--port", "http"), "--port cannot be used: 'http' is no whole number"),
+        (("--port", "http"), "--port cannot be used: 'http' is not a whole number"),
         (("--port", "70000"), "--port cannot be used"),
         (("--redis-url", "localhost"), "--redis-url cannot be used"),
-        (("--log-format", "xml"), "'xml' is none of text, json"),
-        (("--origins", "example.org"), "'example.org' is no origin"),
+        (("--log-format", "xml"), "'xml' is not one of text, json"),
+        (("--origins", "example.org"), "'example.org' is not an origin"),
     ],
 )
 def test_a_flag_that_cannot_be_used_is_named(flags: tuple[str, ...], complaint: str) -> None:

@@ -1,11 +1,14 @@
 """Series of games between bots: the figures, their errors and their reproducibility."""
 
 from math import sqrt
+from pathlib import Path
 
 import pytest
 
+from tests.games.folders import more_folders
+from tests.games.tile_duel import GAME as TILE_DUEL
 from towerhall_server.cli.main import main
-from towerhall_server.cli.simulate import Outcome, play_series, standings
+from towerhall_server.cli.simulate import Outcome, Spread, play_series, spreads, standings
 from towerhall_server.game import discover
 
 GAME = discover()["five_towers"]
@@ -19,7 +22,8 @@ def series(
     bots: tuple[str, ...], games: int, *, seed: int = 1, jobs: int = 1
 ) -> list[list[Outcome]]:
     options = GAME.presets["standard"]
-    return list(play_series(GAME.name, options, bots, games, seed=seed, jobs=jobs))
+    played = play_series(GAME.name, options, bots, games, seed=seed, jobs=jobs)
+    return [each.outcomes for each in played]
 
 
 def results(played: list[list[Outcome]]) -> list[list[tuple[float, int, int]]]:
@@ -64,3 +68,58 @@ def test_the_table_goes_to_the_screen_and_the_progress_to_standard_error(
     assert head.split() == ["bot", "wins", "+-", "score", "decision", "slowest"]
     assert (first.split()[0], second.split()[0]) == ("greedy", "random")
     assert "4/4" in shown.err
+
+
+COUNTING = """
+from dataclasses import replace
+from tests.games.dice_duel import GAME
+
+def figures(state, events):
+    lucky = {"sixes": sum(event.die == 6 for event in events)}
+    return {"turns": len(events), "best": max(state.scores)} | (lucky if lucky["sixes"] else {})
+
+GAME = replace(GAME, name="counting", figures=figures)
+"""
+
+
+def test_the_figures_of_a_game_have_a_table_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with more_folders(tmp_path) as add:
+        add("counting", COUNTING)
+        words = ["simulate", "counting", "--bots", "easy,easy", "--games", "40", "--jobs", "1"]
+        assert main(words) == 0
+    *_, figure_head, turns, best, sixes = capsys.readouterr().out.splitlines()
+    assert figure_head.split() == ["figure", "mean", "p95", "range"]
+    assert turns.split() == ["turns", "6.0", "6", "6", "to", "6"]
+    assert best.split()[0] == "best"
+    assert sixes.split()[0] == "sixes"
+    assert sixes.split()[3] == "1", "a game without sixes has no such figure"
+
+
+def test_a_figure_has_mean_percentile_and_range() -> None:
+    rows = spreads([{"height": height} for height in range(1, 101)] + [{"falls": 7}])
+    assert rows == [Spread("height", 50.5, 95, 1, 100), Spread("falls", 7.0, 7, 7, 7)]
+    assert spreads([{}, {}]) == []
+
+
+def test_a_figure_is_counted_from_the_whole_game(tmp_path: Path) -> None:
+    """The events of the set-up are among them, before those of the first command."""
+    with more_folders(tmp_path) as add:
+        add("counting", COUNTING_ROLLS)
+        options = TILE_DUEL.presets["standard"]
+        (played,) = play_series("counting", options, ("easy", "easy"), 1, seed=1, jobs=1)
+    assert played.figures == {"first": 1, "ended": 1}
+
+
+COUNTING_ROLLS = """
+from dataclasses import replace
+from tests.games import tile_duel as duel
+
+def figures(state, events):
+    whole = duel.start(state.options, 2, state.seed)
+    first = events[: len(duel.setup(whole))] == duel.setup(whole)
+    return {"first": int(first), "ended": sum(isinstance(e, duel.Ended) for e in events)}
+
+GAME = replace(duel.GAME, name="counting", figures=figures)
+"""

@@ -33,9 +33,9 @@ class Game:
                 case m.ClientPing(seq):
                     await visit.send(m.ServerPong(seq, (0, 0)))
                 case m.ClientChat(text):
-                    await visit.send(m.ServerChat("1-0", "Ada\x1b[2J", 0, text, 5))
+                    await visit.send(m.ServerChat("1-0", "Ada\x1b[2J", 0, text, 5, "adaadaadaad"))
                 case m.ClientEmote(emote):
-                    await visit.send(m.ServerEmote("Ben", 0, emote))
+                    await visit.send(m.ServerEmote("Ben", -1, emote, "benbenbenbe"))
                 case m.ClientHistory(first, last):
                     facts = (("created", "QJXKZB"),)
                     frame = m.ServerFrame(first, "mark1", (), facts, {})
@@ -45,7 +45,7 @@ class Game:
         body = command.body
         match body["command"]:
             case "sit":
-                await visit.do(command, room={"seats": {"0": {"name": "Ada"}}})
+                await visit.do(command, room={"seats": {"0": {"name": "Ada", "id": "adaadaadaad"}}})
                 await visit.send(m.ServerSeat(0))
             case "start":
                 await visit.do(command, room={"status": "playing"}, game={"round": 0})

@@ -8,7 +8,9 @@ import pytest
 
 from tests.client.fake_server import Visit, fake_server, joined
 from tests.client.game import Game
+from towerhall_client.muted import Muted
 from towerhall_client.player import HELP, play
+from towerhall_protocol import happenings as h
 from towerhall_protocol import messages as m
 
 
@@ -84,6 +86,8 @@ async def test_everything_can_be_looked_at() -> None:
         ("offers", "nothing is offered"),
         ("start", "your turn"),
         ("offers", "#6 bid card tree number 3"),
+        ("offers bid tree 2", "#5 bid card tree number 2"),
+        ("offers juggle", "nothing juggle is offered now"),
         ("history", "1 created"),
         ("say good evening", "good evening"),
         ("bot easy", "refused: unknown_command"),
@@ -160,13 +164,13 @@ async def test_breaks_pauses_and_losses_are_told() -> None:
         "paused: the store does not answer",
         "going on",
         "here: 0 2; watching: 5",
-        "here: nobody; watching: 1",
+        "here: no one; watching: 1",
         "bad_chat: too long",
         "connection lost (closed_1006); trying again in 0.1 s",
         "connected, at 7",
         "the service lost the last 2 commits: they have not happened",
         "you have no seat",
-        "closed: replaced: another connection of the same person took the seat over",
+        "closed: replaced: another connection of the same person took over the seat",
     ]
 
 
@@ -194,24 +198,40 @@ async def test_a_fault_in_the_lines_is_not_hidden() -> None:
 
 async def test_whoever_is_muted_is_not_heard_and_nobody_is_told() -> None:
     said = await session(
+        ("sit", "you have seat 0"),
         ("say one", "one"),
-        ("mute 0", "muted: 0"),
+        ("mute 0", "muted: Ada"),
         ("say two", ""),
-        ("emote wow", ""),
         ("stand", "refused"),
-        ("unmute 0", "muted: nobody"),
+        ("unmute ada", "muted: no one"),
         ("say three", "three"),
+        ("mute BEN", "there is no BEN here"),
         ("emote wow", "Ben *wow*"),
-        ("mute BEN", "muted: ben"),
+        ("mute BEN", "muted: Ben"),
         ("emote laugh", ""),
         ("stand", "refused"),
-        ("mute", "muted: ben"),
+        ("mute", "muted: Ben"),
         ("say four", "four"),
         ("emote", "emotes: hello"),
         ("quit", ""),
     )
     told = [line for line in said if line.startswith(("Ada", "Ben"))]
     assert told == ["Ada?[2J: one", "Ada?[2J: three", "Ben *wow*", "Ada?[2J: four"]
+
+
+def test_muting_goes_by_the_person_and_not_by_the_name() -> None:
+    muted = Muted()
+    one, other = (h.EmoteCame("Ben", None, "wow", who) for who in ("benbenbenbe", "nebnebnebne"))
+    renamed = h.EmoteCame("Benjamin", 2, "wow", one.who)
+    assert muted.hears(one)
+    assert muted.mute("ben", {"seats": {}})
+    assert not muted.hears(one)
+    assert not muted.hears(renamed)
+    assert muted.hears(other)
+    muted.unmute("ben", {})
+    assert muted.hears(one)
+    assert not muted.mute("2", {"seats": {"2": {"name": "bot easy", "bot": "easy"}}})
+    assert muted.hears(h.EmoteCame("Ben", 0, "wow")), "rooms of older servers name nobody"
 
 
 async def test_offers_that_are_taken_away_are_no_turn() -> None:

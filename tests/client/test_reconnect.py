@@ -14,6 +14,8 @@ from towerhall_protocol import messages as m
 from towerhall_protocol.errors import CLOSES
 from towerhall_protocol.level import SUBPROTOCOLS
 
+SOON_SECONDS = 5.0
+
 
 async def back(visit: Visit) -> None:
     """Go on, and answer every command."""
@@ -123,6 +125,57 @@ async def test_commands_are_sent_again_after_a_reset() -> None:
         answers = await asyncio.gather(table.start(), table.start())
         assert [answer.seq for answer in answers] == [4, 5]
         assert await anext(happenings) == h.Reset(3, 2)
+
+
+def too_many(n: int) -> m.ServerError:
+    return m.ServerError("too_many_unanswered", {"most": 8, "n": n}, "wait for answers")
+
+
+async def test_p44_what_the_server_turned_away_is_sent_again_before_any_later_command() -> None:
+    async def full(visit: Visit) -> None:
+        await visit.welcome(PLAYING)
+        first, second, *_ = [await visit.command() for _ in range(8)]
+        for n in (7, 8):
+            await visit.send(too_many(n))
+        await visit.commit((1,), game={"turn": 5})
+        await visit.do(first)
+        again = [await visit.command() for _ in range(2)]
+        assert [command.n for command in again] == [7, 8]
+        await visit.do(second)
+        later = await visit.command()
+        assert later.n == 9
+        for n in (3, 4, 5, 6, 7, 8, 9):
+            await visit.send(m.ServerDuplicate(n, 2))
+        await visit.stay()
+
+    async with fake_server(full) as server, joined(server) as table:
+        async with asyncio.timeout(SOON_SECONDS):
+            answers = await asyncio.gather(*(table.start() for _ in range(9)))
+        assert [answer.n for answer in answers] == list(range(1, 10))
+        assert len(server.visits) == 1
+
+
+async def test_p44_a_lone_command_that_was_turned_away_waits_for_a_sign_of_life() -> None:
+    async def wrong(visit: Visit) -> None:
+        await visit.welcome(PLAYING)
+        await visit.command()
+        await visit.send(too_many(1))
+        assert await visit.receive() == m.ClientPing(1)
+        await visit.send(m.ServerPong(1, (0, 0)))
+        for n in (1, 2):
+            command = await visit.command()
+            assert command.n == n
+            await visit.do(command)
+        await visit.stay()
+
+    async with fake_server(wrong) as server, joined(server, ping_seconds=0.2) as table:
+        happenings = aiter(table)
+        async with asyncio.timeout(SOON_SECONDS), asyncio.TaskGroup() as tasks:
+            tasks.create_task(table.start())
+            while not isinstance(await anext(happenings), h.ErrorCame):
+                pass
+            later = tasks.create_task(table.start())
+        assert later.result().n == 2
 
 
 @pytest.mark.parametrize("name", CLOSES)

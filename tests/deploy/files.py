@@ -1,6 +1,8 @@
 """The files that say how several servers run, read as the tools read them."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,9 @@ COMPOSE = ROOT / "docker-compose.yml"
 DOCKERFILE = ROOT / "server/Dockerfile"
 CADDYFILE = ROOT / "server/Caddyfile"
 DOCKERIGNORE = ROOT / ".dockerignore"
+NEW_SECRETS = ROOT / "server/new_secrets.py"
+SECRETS = "/run/secrets"
+"""Where containers find the files of their secrets."""
 
 VARIABLE = re.compile(r"\$\{(?P<name>[A-Z_]+)(?::(?P<kind>[-?])(?P<rest>[^}]*))?\}")
 UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -36,6 +41,11 @@ def servers() -> dict[str, dict[str, Any]]:
     return {name: each for name, each in services().items() if each["image"] == "towerhall"}
 
 
+def image_of(name: str) -> str:
+    """The image of a service where no variable names another one."""
+    return filled_in(services()[name]["image"], {})
+
+
 def filled_in(text: str, environ: dict[str, str]) -> str:
     """A value of the compose file with its variables replaced, as the tool does it."""
 
@@ -50,15 +60,29 @@ def filled_in(text: str, environ: dict[str, str]) -> str:
     return VARIABLE.sub(put_in, text)
 
 
-def environment(service: dict[str, Any], environ: dict[str, str]) -> dict[str, str]:
-    """What the processes of a service find in their environment."""
+def environment(
+    service: dict[str, Any], environ: dict[str, str], made: Path | None = None
+) -> dict[str, str]:
+    """What the processes of a service find in their environment, with secrets in that folder."""
     wanted = service.get("environment", {}).items()
-    return {name: filled_in(str(value), environ) for name, value in wanted}
+    found = {name: filled_in(str(value), environ) for name, value in wanted}
+    return {name: placed(value, made) for name, value in found.items()}
 
 
-def store_flags() -> list[str]:
+def store_flags(made: Path | None = None) -> list[str]:
     """What the store is started with, without the name of its program."""
-    return [str(word) for word in services()["store"]["command"][1:]]
+    return [placed(str(word), made) for word in services()["store"]["command"][1:]]
+
+
+def placed(text: str, made: Path | None) -> str:
+    """A path of a secret in a container, as the same in a folder."""
+    return text if made is None else text.replace(SECRETS, str(made))
+
+
+def make_secrets(folder: Path) -> str:
+    """Make the secrets as an operator does; the password of the store."""
+    subprocess.run([sys.executable, NEW_SECRETS, folder], check=True)
+    return (folder / "store_password").read_text().strip()
 
 
 def seconds(text: str) -> float:

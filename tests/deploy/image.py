@@ -14,17 +14,20 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from string import Template
 
 import msgspec
 
+from clients.web.build import is_fresh
 from tests.deploy.files import DOCKERFILE, DOCKERIGNORE, ROOT
 
 Instruction = tuple[str, str]
-FOLDERS = re.compile(r"(?<![\w.$/-])/(source|wheels|app|data)\b")
+FOLDERS = re.compile(r"(?<![\w.$/-])/(source|tools|wheels|app|data)\b")
 """All that the Dockerfile puts at the root of a container."""
 
 
 MODULES = "clients/node_modules"
+PAGE = "clients/web/dist"
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -49,11 +52,16 @@ def stages() -> list[Stage]:
     text = re.sub(r"^\s*#.*\n", "", DOCKERFILE.read_text(), flags=re.MULTILINE)
     lines = re.sub(r"\\\n\s*", "", text).splitlines()
     found: list[Stage] = []
+    arguments: dict[str, str] = {}
     for line in filter(None, lines):
         word, _, rest = line.partition(" ")
         if word == "FROM":
             base, _, name = rest.partition(" AS ")
-            found.append(Stage(base, name, []))
+            found.append(Stage(Template(base).substitute(arguments), name, []))
+        elif not found:
+            assert word == "ARG", line
+            name, _, value = rest.partition("=")
+            arguments[name] = value
         else:
             found[-1].instructions.append((word, rest.strip()))
     return found
@@ -101,7 +109,7 @@ def environment_of(stage: Stage, root: Path, before: str) -> dict[str, str]:
     return {name: value.replace("$PATH", before) for name, value in put_in.items()}
 
 
-def build(root: Path) -> None:
+def follow(root: Path) -> None:
     """Follow the build stage: afterwards `root` has what the second stage takes from it."""
     stage, _ = stages()
     work = root / stage.one("WORKDIR").removeprefix("/")
@@ -118,6 +126,9 @@ def build(root: Path) -> None:
     variables.pop("PIP_NO_CACHE_DIR", None)
     if (ROOT / MODULES).is_dir():
         shutil.copytree(ROOT / MODULES, work / MODULES, symlinks=True)
+    # Nor need the same page be bundled twice. The copy is newer than its sources.
+    if is_fresh():
+        shutil.copytree(ROOT / PAGE, work / PAGE, copy_function=shutil.copy)
     for command in stage.all("RUN"):
         here = FOLDERS.sub(rf"{root}/\1", command)
         subprocess.run(["sh", "-euc", here], cwd=work, env=variables, check=True)

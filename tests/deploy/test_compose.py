@@ -2,8 +2,7 @@
 
 import ipaddress
 import re
-import secrets
-import shlex
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -13,26 +12,37 @@ import pytest
 
 from tests.deploy.files import (
     COMPOSE,
-    MissingVariableError,
+    SECRETS,
     compose,
     environment,
     filled_in,
+    image_of,
+    make_secrets,
     seconds,
     servers,
     services,
+    store_flags,
 )
 from tests.end_to_end.topology import store
-from tests.eventlog.engines import client
-from towerhall_server.eventlog.store import check_store
-from towerhall_server.settings import PREFIX, READERS, Settings, read_settings
+from tests.store.engines import client
+from towerhall_server.config.settings import FILE, PREFIX, READERS, Settings, read_settings
+from towerhall_server.config.settings import SECRETS as SECRET_SETTINGS
+from towerhall_server.store.check import check_store
 
-KEY = {"TOWERHALL_TOKEN_KEYS": secrets.token_urlsafe(32)}
 GO_SECONDS = 2
 """How long clients get to leave by themselves before a server drains."""
 
 
-def settings_of(service: dict[str, Any]) -> Settings:
-    return read_settings(environment(service, KEY) | {"HOME": "nowhere"}, {})
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the secrets of the file."""
+    folder = tmp_path_factory.mktemp("compose") / "secrets"
+    make_secrets(folder)
+    return folder
+
+
+def settings_of(service: dict[str, Any], made: Path) -> Settings:
+    return read_settings(environment(service, {}, made) | {"HOME": "nowhere"}, {})
 
 
 def follows_the_specification(path: Path) -> subprocess.CompletedProcess[str]:
@@ -62,57 +72,90 @@ def test_a_word_that_does_not_exist_is_seen(tmp_path: Path, good: str, bad: str)
 def test_there_are_several_servers_and_they_differ_in_nothing_but_who_builds() -> None:
     first, *others = servers().values()
     assert len(others) >= 2
-    assert first["build"] == {"context": ".", "dockerfile": "server/Dockerfile"}
+    assert first["build"]["context"] == "."
+    assert first["build"]["dockerfile"] == "server/Dockerfile"
     without_build = {name: value for name, value in first.items() if name != "build"}
     assert all(other == without_build for other in others)
 
 
 def test_every_variable_of_a_server_is_a_setting() -> None:
     for service in servers().values():
-        for name in service["environment"]:
-            assert name.removeprefix(PREFIX).lower() in READERS, name
+        for variable in service["environment"]:
+            name = variable.removeprefix(PREFIX).removesuffix(FILE).lower()
+            assert name in READERS, variable
+            assert (name in SECRET_SETTINGS) is (variable.endswith(FILE) or name == "redis_url")
 
 
-def test_without_a_key_nothing_starts_and_the_message_makes_one() -> None:
+def test_servers_use_the_store_of_the_file_as_its_user(made: Path) -> None:
+    password = (made / "store_password").read_text().strip()
     for service in servers().values():
-        with pytest.raises(MissingVariableError, match="TOWERHALL_TOKEN_KEYS") as told:
-            environment(service, {})
-        advice = re.search(r"python3 (-c '.*?')", str(told.value))
-        assert advice is not None
-        command = [sys.executable, *shlex.split(advice[1])]
-        made = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-        variables = environment(service, {"TOWERHALL_TOKEN_KEYS": made})
-        assert read_settings(variables | {"HOME": "nowhere"}, {}).token_keys == (made.encode(),)
-
-
-def test_no_secret_is_written_down() -> None:
-    for service in services().values():
-        for name, value in service.get("environment", {}).items():
-            if re.search(r"KEY|SECRET|PASSWORD|TOKEN", name):
-                assert re.fullmatch(rf"\$\{{{name}:\?[^}}]+\}}", str(value)), name
-
-
-def test_servers_use_the_store_of_the_file() -> None:
-    for service in servers().values():
-        settings = settings_of(service)
-        assert settings.redis_url == "redis://store:6379/0"
+        settings = settings_of(service, made)
+        assert settings.redis_url == f"redis://towerhall:{password}@store:6379/0"
+        assert settings.require_durable
         assert service["depends_on"] == {"store": {"condition": "service_healthy"}}
 
 
-def test_there_is_time_to_drain_before_a_server_is_killed() -> None:
+def test_there_is_time_to_drain_before_a_server_is_killed(made: Path) -> None:
     for service in servers().values():
-        needed = settings_of(service).drain_seconds + GO_SECONDS
+        needed = settings_of(service, made).drain_seconds + GO_SECONDS
         assert seconds(service["stop_grace_period"]) >= needed + 10
 
 
-def test_servers_believe_the_proxy_and_nobody_else() -> None:
+def test_servers_believe_the_proxy_and_nobody_else(made: Path) -> None:
     network = compose()["networks"]["back"]["ipam"]["config"][0]
     address = services()["proxy"]["networks"]["back"]["ipv4_address"]
     assert ipaddress.ip_address(address) in ipaddress.ip_network(network["subnet"])
     # Nobody else can be given it.
     assert ipaddress.ip_address(address) not in ipaddress.ip_network(network["ip_range"])
     for service in servers().values():
-        assert settings_of(service).trusted_proxies == (address,)
+        assert settings_of(service, made).trusted_proxies == (address,)
+
+
+def test_hosts_are_any_unless_a_variable_lists_them(made: Path) -> None:
+    for service in servers().values():
+        assert settings_of(service, made).hosts == ()
+        variables = environment(service, {"TOWERHALL_HOSTS": "towers.example.org"}, made)
+        assert read_settings(variables, {}).hosts == ("towers.example.org",)
+
+
+# Secrets
+
+
+def test_no_secret_is_written_down() -> None:
+    for service in services().values():
+        for name, value in service.get("environment", {}).items():
+            if re.search(r"KEY|SECRET|PASSWORD|TOKEN", name):
+                assert name.endswith(FILE)
+                assert str(value).startswith(f"{SECRETS}/"), name
+
+
+def test_each_secret_is_a_file_that_the_command_makes_and_that_somebody_uses(made: Path) -> None:
+    declared = compose()["secrets"]
+    for name, secret in declared.items():
+        assert secret == {"file": f"./secrets/{name}"}
+    assert set(declared) == {path.name for path in made.iterdir()}
+    used: set[str] = set()
+    for name, service in services().items():
+        words = [*service.get("environment", {}).values(), *service.get("command", [])]
+        read = set(re.findall(rf"{SECRETS}/(\w+)", " ".join(map(str, words))))
+        assert read == set(service.get("secrets", [])), name
+        used |= read
+    assert used == set(declared)
+
+
+def test_secrets_are_made_once_and_kept_from_other_users(tmp_path: Path) -> None:
+    folder = tmp_path / "secrets"
+    make_secrets(folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    # Containers read them as other users, through mounts that do not ask for the folder.
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o444}
+    (folder / "store_users").chmod(0o644)
+    (folder / "store_users").write_text("user default on nopass +@all ~*\n")
+    make_secrets(folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert before["token_keys"] != before["store_password"]
+    assert before["store_password"].strip() not in before["store_users"]
 
 
 # The store
@@ -126,10 +169,21 @@ async def test_the_store_keeps_what_it_says_and_throws_nothing_out(tmp_path: Pat
             assert found["appendfsync"] == "always"
             assert found["maxmemory-policy"] == "noeviction"
             assert found["save"] == ""
-            await check_store(redis)
+            await check_store(redis, durable=True)
     assert [volume.partition(":") for volume in services()["store"]["volumes"]] == [
         ("store", ":", "/data")
     ]
+
+
+def test_the_health_check_of_the_store_needs_no_password(tmp_path: Path) -> None:
+    how, asked = services()["store"]["healthcheck"]["test"]
+    assert how == "CMD-SHELL"
+    assert asked.startswith("valkey-cli ping ")
+    with store(tmp_path):
+        here = asked.replace("valkey-cli", f"redis-cli -s {tmp_path / 'store.sock'}")
+        assert subprocess.run(["sh", "-c", here], check=False).returncode == 0
+        bad = here.replace(" ping ", " get towerhall:nodes ").replace("PONG", "NOPERM")
+        assert subprocess.run(["sh", "-c", bad], check=False).returncode == 0
 
 
 # The proxy
@@ -173,6 +227,43 @@ def test_every_service_is_watched_restarted_and_has_few_rights() -> None:
         check = service["healthcheck"]
         assert check["test"][0] in ("CMD", "CMD-SHELL"), name
         assert seconds(check["timeout"]) <= seconds(check["interval"]), name
+
+
+BYTES = {"m": 1 << 20, "g": 1 << 30}
+
+
+def size(text: str) -> int:
+    """What `512m`, `2g` or the store's `1gb` mean."""
+    found = re.fullmatch(r"(\d+)([mg])b?", text)
+    assert found is not None, text
+    return int(found[1]) * BYTES[found[2]]
+
+
+def test_every_service_has_an_end_to_memory_processes_and_logs() -> None:
+    for name, service in services().items():
+        assert 1 << 28 <= size(service["mem_limit"]) <= 1 << 32, name
+        assert 32 <= service["pids_limit"] <= 1024, name
+        logging = service["logging"]
+        assert logging["driver"] == "local", name
+        assert size(logging["options"]["max-size"]) <= 100 << 20, name
+        assert 1 <= int(logging["options"]["max-file"]) <= 10, name
+
+
+def test_the_store_refuses_moves_before_its_container_is_killed() -> None:
+    flags = store_flags()
+    most = size(flags[flags.index("--maxmemory") + 1])
+    # While the file of moves is rewritten, pages that change are there twice.
+    assert 2 * most <= size(services()["store"]["mem_limit"])
+
+
+def test_images_are_named_to_the_patch_and_can_be_pinned_by_digest() -> None:
+    digest = f"@sha256:{'0' * 64}"
+    for name, variable in {"store": "STORE_IMAGE", "proxy": "CADDY_IMAGE"}.items():
+        assert re.fullmatch(r"[a-z/]+:\d+\.\d+\.\d+-alpine", image_of(name)), name
+        pinned = image_of(name) + digest
+        assert filled_in(services()[name]["image"], {f"TOWERHALL_{variable}": pinned}) == pinned
+        assert f"TOWERHALL_{variable}" in COMPOSE.read_text()
+    assert servers()["server-1"]["build"]["args"] == ["TOWERHALL_PYTHON_IMAGE"]
 
 
 def test_volumes_and_networks_are_declared_and_used() -> None:

@@ -67,7 +67,11 @@ class ForeignLobby:
                 method,
                 f"/v1/operator{path}",
                 None if body is None else json.dumps(body),
-                {"Authorization": f"Bearer {self._key}", **(headers or {})},
+                {
+                    "Authorization": f"Bearer {self._key}",
+                    "Content-Type": "application/json",
+                    **(headers or {}),
+                },
             )
             response = connection.getresponse()
             answer: dict[str, Any] = json.loads(response.read())

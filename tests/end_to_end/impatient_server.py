@@ -3,7 +3,7 @@
 import sys
 
 from towerhall_server.cli.main import main
-from towerhall_server.gateway import outbox
+from towerhall_server.gateway.ws import outbox
 
 if __name__ == "__main__":
     outbox.LAG_SECONDS = 0.5

@@ -43,8 +43,9 @@ class Answer(NamedTuple):
         """Of the refusal; the rest of its shape is checked here as well."""
         assert self.headers["content-type"] == "application/json"
         error = self.document["error"]
-        assert set(error) == {"code", "params", "hint"}
+        assert set(error) == {"code", "params", "hint", "rule", "doc"}
         assert error["hint"]
+        assert error["doc"] == f"/docs/spec#{error['rule']}"
         return str(error["code"])
 
 
@@ -55,11 +56,13 @@ def ask(
     body: object = None,
     headers: Mapping[str, str] | None = None,
 ) -> Answer:
-    """One request. A body of bytes goes out as it is, any other one as JSON."""
+    """One request. A body of bytes goes out as it is, any other one as JSON. A POST says that it is
+    JSON, unless the headers say something else."""
     connection = HTTPConnection(urlsplit(url).netloc, timeout=SECONDS)
     data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
     try:
-        connection.request(method, path, data, dict(headers or {}))
+        declared = {"content-type": "application/json"} if method == "POST" else {}
+        connection.request(method, path, data, declared | dict(headers or {}))
         response = connection.getresponse()
         named = {name.lower(): value for name, value in response.getheaders()}
         return Answer(response.status, named, response.read())
@@ -108,9 +111,10 @@ class End(NamedTuple):
     @property
     def error(self) -> str:
         """The code of the last thing that was said, which is an error."""
-        name, code, _, hint = self.messages[-1]
+        name, code, _, hint, rule = self.messages[-1]
         assert name == "error"
         assert hint
+        assert rule.startswith("P-")
         return str(code)
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.end_to_end.games import play_out, seated
 from tests.end_to_end.servers import ServerProcess
 from towerhall_client.connection import Table, connect
-from towerhall_client.errors import RefusedError, ServiceError
+from towerhall_client.errors import RefusedError, ServiceError, TableClosedError
 from towerhall_client.http import Service
 from towerhall_client.player import play
 from towerhall_protocol import happenings as h
@@ -36,8 +36,8 @@ async def test_before_the_game(shared: ServerProcess) -> None:
         assert await refused(ben.kick(0)) == "not_host"
         assert await refused(ada.set_options(turn_seconds=700)) == "bad_options"
         await ada.kick(1)
-        await ben.until(lambda: ben.seat is None)
-        assert await refused(ben.sit()) == "kicked"
+        with pytest.raises(TableClosedError, match="kicked"):
+            await ben.until(lambda: ben.seat is None)
         await ada.add_bot("easy")
         await ada.remove_bot(1)
         await ada.stand()
@@ -81,7 +81,7 @@ async def test_emotes_are_told_with_name_and_seat(shared: ServerProcess) -> None
         await ada.emote(EMOTES[0])
         async for happening in heard:
             if isinstance(happening, h.EmoteCame):
-                assert happening == h.EmoteCame("player 0", 0, EMOTES[0])
+                assert happening == h.EmoteCame("player 0", 0, EMOTES[0], ada.replay.you)
                 break
         await ben.emote("no_such")
         async for happening in heard:

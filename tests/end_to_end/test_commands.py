@@ -13,6 +13,8 @@ import pytest
 from tests.cli.runs import Told, here, in_a_process
 from tests.end_to_end.raw import new_guest, new_room
 from tests.end_to_end.servers import ServerProcess
+from towerhall_client.evidence_folder import EvidenceFolder
+from towerhall_protocol.evidence import compare
 
 SECONDS = 50
 
@@ -45,7 +47,8 @@ def test_bots_without_a_server_say_how_to_start_one() -> None:
 
 
 def test_a_pipe_plays_a_game_whose_record_verifies(shared: ServerProcess, tmp_path: Path) -> None:
-    quick = ("--bot-delay-ms", "0", "--url", shared.url)
+    folder = tmp_path / "evidence"
+    quick = ("--bot-delay-ms", "0", "--url", shared.url, "--evidence", str(folder))
     done = towerhall("play", "--bots", "easy,easy", *quick, given="#1\n" * 400)
     assert done.status == 0, done.err
     code = done.out.split()[1]
@@ -58,6 +61,13 @@ def test_a_pipe_plays_a_game_whose_record_verifies(shared: ServerProcess, tmp_pa
     assert checked.status == 0, checked.out
     assert checked.out.rstrip().endswith("OK")
     document = json.loads(record.read_text())
+    kept = EvidenceFolder(folder).find(document["uid"])
+    assert kept is not None
+    assert f"your evidence is in {folder}" in done.out
+    assert list(kept.nonces) == ["1"]
+    assert [place.why for place in kept.places if place.why] == ["seal", "end"]
+    assert len(kept.places) > 3
+    assert compare(kept, document) == ()
     document["result"]["scores"][0] += 1
     record.write_text(json.dumps(document))
     assert towerhall_here("verify", str(record)).status == 1
@@ -94,14 +104,14 @@ def test_somebody_joins_somebody_watches_and_both_leave(shared: ServerProcess) -
         (("play", "NOSUCH"), "room_gone"),
         (("play", "--game", "chess"), "unknown_game"),
         (("play", "--preset", "wrong"), "preset must be one of"),
-        (("play", "ABCDEF", "--bots", "easy"), "leave the code away"),
+        (("play", "ABCDEF", "--bots", "easy"), "leave out the code"),
         (("play", "--name", "\u200b"), "bad_name"),
         (("play", "--name", "a" * 10_000), "message_too_large"),
-        (("play", "/#/x/ABCDEF"), "this link leads nowhere"),
+        (("play", "/#/x/ABCDEF"), "this is not a link to a room"),
         (("play", "/#/l/used-before"), "link_gone"),
         (("play", "--mine"), "set TOWERHALL_TOKEN"),
-        (("play", "--quick", "ABCDEF"), "leave the code away"),
-        (("play", "--quick", "--bots", "easy"), "no bots"),
+        (("play", "--quick", "ABCDEF"), "leave out the code"),
+        (("play", "--quick", "--bots", "easy"), "leave out --bots"),
         (("play", "--bots", "easy", "--bot-delay-ms", "10001"), "bot_delay_ms is 0 to 10000"),
     ],
 )
@@ -161,6 +171,6 @@ def test_rooms_are_listed_and_links_carry_a_person_and_a_key(shared: ServerProce
     assert code in towerhall_here("play", plain, *url).out
     public = new_room(shared.url, token, seats=2)["code"]
     time.sleep(0.6)
-    assert f"{public}  five_towers  waiting  0 of 2 seats: nobody" in (
+    assert f"{public}  five_towers  waiting  0 of 2 seats: no players" in (
         towerhall_here("play", "--list", *url).out
     )

@@ -20,9 +20,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.end_to_end.cutting_proxy import Cut, CuttingProxy, Way
 from tests.end_to_end.games import guests_of, play_out
 from tests.end_to_end.servers import ServerProcess
+from tests.proxy.carrier import Direction as Way
+from tests.proxy.cutting import Cut, CuttingProxy
 from towerhall_client.connection import Table, connect
 from towerhall_client.http import Service
 from towerhall_client.line import Address

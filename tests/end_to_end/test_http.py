@@ -27,6 +27,7 @@ from tests.end_to_end.raw import (
 )
 from tests.end_to_end.servers import ServerProcess, running
 from towerhall_client.http import Service
+from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
 
 NOWHERE = "ZZZZZZ"
 ROUTES = {
@@ -36,6 +37,8 @@ ROUTES = {
     "/v1/quickplay": {"POST"},
     "/v1/me/rooms": {"GET"},
     "/v1/me/links": {"POST"},
+    "/v1/me/tokens": {"POST"},
+    "/v1/me/revoke": {"POST"},
     "/v1/links": {"POST"},
     f"/v1/rooms/{NOWHERE}": {"GET"},
     f"/v1/rooms/{NOWHERE}/record": {"GET"},
@@ -90,7 +93,7 @@ def guests(small: ServerProcess) -> list[str]:
 def test_a_guest_gets_a_token_an_id_and_the_name_as_others_see_it(shared: ServerProcess) -> None:
     first, second = (ask(shared.url, "POST", "/v1/guests", {"name": " Ada "}) for _ in range(2))
     assert first.status == second.status == 201
-    assert set(first.document) == {"token", "id", "name"}
+    assert set(first.document) == {"token", "id", "name", "expires"}
     assert first.document["name"] == "Ada"
     assert len(first.document["id"]) == 11
     assert first.document["id"] != second.document["id"]
@@ -99,7 +102,7 @@ def test_a_guest_gets_a_token_an_id_and_the_name_as_others_see_it(shared: Server
 def test_games_are_listed_with_all_that_a_lobby_needs(shared: ServerProcess, token: str) -> None:
     answer = ask(shared.url, "GET", "/v1/games")
     assert answer.status == 200
-    assert answer.document["level"] == {"oldest": 1, "newest": 1}
+    assert answer.document["level"] == {"oldest": OLDEST_LEVEL, "newest": LEVEL}
     (game,) = [each for each in answer.document["games"] if each["name"] == "five_towers"]
     assert game["seats"] == [2, 5]
     assert game["levels"] == ["easy", "medium", "hard"]
@@ -129,7 +132,7 @@ def test_games_are_listed_with_all_that_a_lobby_needs(shared: ServerProcess, tok
 
 def test_a_room_is_made_and_can_be_looked_up(shared: ServerProcess, token: str) -> None:
     made = new_room(shared.url, token, seats=3, turn_seconds=30, bot_delay_ms=0)
-    assert set(made) == {"code", "uid", "commitment", "invite"}
+    assert set(made) == {"code", "uid", "commitment", "invite", "signed"}
     assert made["invite"] == f"/#/r/{made['code']}"
     assert [len(made[key]) for key in ("code", "uid", "commitment")] == [6, 22, 43]
     answer = ask(shared.url, "GET", f"/v1/rooms/{made['code']}")
@@ -285,6 +288,9 @@ BODIES: dict[str, bytes | None] = {
     "numbers for all": b'{"name":7,"game":7}',
     "half a surrogate pair": b'{"name":"\\ud800","game":"\\ud800"}',
     "no UTF-8": b'{"name":"\xff","game":"\xff"}',
+    "a key twice": b'{"name":"Ada","game":"five_towers","name":"Ben","game":"five_towers"}',
+    "a key twice, spelt in two ways": b'{"name":"Ada","game":"five_towers","n\\u0061me":"Ada"}',
+    "a key twice, deep inside": b'{"game":"five_towers","options":{"eight":"base","eight":"base"}}',
     "deep": b"[" * 4000,
     "deep inside": b'{"options":' + b'{"a":' * 600 + b"1" + b"}" * 601,
 }
@@ -297,6 +303,74 @@ def test_a_body_of_the_wrong_form_is_a_bad_request(
 ) -> None:
     answer = ask(shared.url, "POST", path, body, bearer(token))
     assert (answer.status, answer.code) == (400, "bad_request")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/rooms", b'{"game":"five_towers","seats":2,"seats":2}'),
+        ("/v1/rooms", b'{"game":"five_towers","options":{"eight":"base","eight":"base"}}'),
+        ("/v1/guests", b'{"name":"Ada","name":"Ada"}'),
+        ("/v1/links", b'{"code":"x","code":"x"}'),
+        ("/v1/me/links", b'{"room":"","r\\u006fom":""}'),
+        ("/v1/me/revoke", b'{"others":true,"others":true}'),
+        ("/v1/quickplay", b'{"game":"five_towers","game":"five_towers"}'),
+    ],
+)
+def test_a_key_that_occurs_twice_is_told_even_if_both_say_the_same(
+    shared: ServerProcess, token: str, path: str, body: bytes
+) -> None:
+    answer = ask(shared.url, "POST", path, body, bearer(token))
+    assert (answer.status, answer.code) == (400, "bad_request")
+    assert answer.document["error"]["params"] == {"detail": "a key occurs twice"}
+
+
+OTHER_TYPES = (
+    "",
+    "text/plain",
+    "text/plain; charset=application/json",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/jsonp",
+    "application/json-patch+json",
+    "text/json",
+    "json",
+)
+
+
+@pytest.mark.parametrize("path", [path for path, methods in ROUTES.items() if "POST" in methods])
+@pytest.mark.parametrize("declared", OTHER_TYPES)
+def test_a_body_that_is_not_declared_as_json_is_refused(
+    shared: ServerProcess, path: str, declared: str
+) -> None:
+    body = {"name": "Ada"} if path == "/v1/guests" else {"game": "five_towers"}
+    headers = bearer(new_guest(shared.url)) | {"content-type": declared}
+    answer = ask(shared.url, "POST", path, body, headers)
+    assert (answer.status, answer.code) == (415, "wrong_content_type")
+    assert answer.document["error"]["params"] == {"wanted": "application/json"}
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "application/json",
+        "Application/JSON",
+        "application/json; charset=utf-8",
+        "application/json ",
+    ],
+)
+def test_json_may_be_declared_with_parameters(shared: ServerProcess, declared: str) -> None:
+    headers = {"content-type": declared}
+    assert ask(shared.url, "POST", "/v1/guests", {"name": "Ada"}, headers).status == 201
+
+
+def test_a_page_of_another_place_cannot_spend_the_rate_of_a_visitor(tmp_path: Path) -> None:
+    limits = {"TOWERHALL_LIMIT_GUESTS_PER_IP": "1/h burst 1"}
+    with running(tmp_path / "data", limits=limits) as server:
+        plain = {"content-type": "text/plain", "origin": "https://stranger.example"}
+        for path in ("/v1/guests", "/v1/links", "/v1/guests"):
+            assert ask(server.url, "POST", path, {"name": "Eve"}, plain).status == 415
+        assert ask(server.url, "POST", "/v1/guests", {"name": "Ada"}).status == 201
 
 
 @pytest.mark.parametrize("path", ["/v1/guests", "/v1/rooms"])
@@ -316,6 +390,7 @@ def test_whoever_hangs_up_in_the_middle_of_a_body_is_no_fault(
     for path in ("/v1/guests", "/v1/rooms"):
         with socket.create_connection((place.hostname, place.port)) as wire:
             head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n"
+            head += "Content-Type: application/json\r\n"
             wire.sendall(f'{head}Authorization: Bearer {token}\r\n\r\n{{"name":'.encode())
             time.sleep(0.05)
         time.sleep(0.05)
@@ -339,7 +414,7 @@ def test_whoever_hangs_up_in_the_middle_of_a_body_is_no_fault(
         ({"turn_seconds": 4}, 400, "bad_options"),
         ({"turn_seconds": 601}, 400, "bad_options"),
         ({"turn_seconds": -5}, 400, "bad_options"),
-        ({"turn_seconds": None}, 400, "bad_request"),
+        ({"turn_seconds": [None]}, 400, "bad_request"),
         ({"bot_delay_ms": -1}, 400, "bad_options"),
         ({"bot_delay_ms": 10_001}, 400, "bad_options"),
         ({"private": "yes"}, 400, "bad_request"),

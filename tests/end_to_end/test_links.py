@@ -1,6 +1,7 @@
-"""A link that carries a seat to another device is good once, whoever is how fast and where."""
+"""A link that carries a seat to another device is good once, and never for longer than the token of
+the one who made it."""
 
-import secrets
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -11,14 +12,15 @@ import pytest
 from tests.end_to_end.raw import Answer, ask, bearer, inside, new_guest, new_room
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from tests.eventlog.conftest import engine_url, redis
-from tests.operators.processes import OPERATORS, as_operator
+from tests.operators.processes import OPERATORS, TOKEN_KEYS, as_operator
+from towerhall_server.access.tokens import Token, TokenProblem, Tokens, new_person
 
 __all__ = ["engine_url", "redis"]
 
 
 @pytest.fixture
 def servers(engine_url: str, redis: object, tmp_path: Path) -> Iterator[list[ServerProcess]]:
-    limits = LIMITS | OPERATORS | {"TOWERHALL_TOKEN_KEYS": secrets.token_urlsafe(32)}
+    limits = LIMITS | OPERATORS
     with ExitStack() as stack:
         store = ("--redis-url", engine_url)
         yield [
@@ -67,8 +69,58 @@ def test_a_link_of_somebody_who_is_banned_since_leads_nowhere(
     servers: list[ServerProcess],
 ) -> None:
     a, _ = servers
-    guest = ask(a.url, "POST", "/v1/guests", {"name": "Ada"}).document
-    link = new_link(a, guest["token"])
-    assert as_operator(a.url, "POST", "/bans", {"id": guest["id"]}).status == 201
+    wanted = {"external_id": "account 1", "name": "Ada"}
+    person = as_operator(a.url, "POST", "/tokens", wanted).document
+    link = new_link(a, person["token"])
+    assert as_operator(a.url, "POST", "/bans", {"external_id": "account 1"}).status == 201
     refused = use(a, link)
     assert (refused.status, refused.code) == (403, "banned")
+
+
+JOIN_MINUTES = 5
+
+
+@pytest.fixture
+def short(engine_url: str, redis: object, tmp_path: Path) -> Iterator[ServerProcess]:
+    """A server whose operators get tokens of a few minutes."""
+    limits = LIMITS | OPERATORS | {"TOWERHALL_JOIN_MINUTES": str(JOIN_MINUTES)}
+    with running(tmp_path / "short", "--redis-url", engine_url, limits=limits) as server:
+        yield server
+
+
+def test_a_token_from_a_link_ends_when_the_first_one_ends(short: ServerProcess) -> None:
+    wanted = {"external_id": "account 1", "name": "Ada"}
+    first = as_operator(short.url, "POST", "/tokens", wanted).document
+    token, expires = first["token"], first["expires"]
+    for _ in range(3):
+        time.sleep(1.1)
+        carried = use(short, new_link(short, token)).document
+        token = carried["token"]
+        assert carried["id"] == first["id"]
+        assert carried["expires"] == expires
+    found = Tokens((TOKEN_KEYS,), 90).read(token)
+    assert isinstance(found, Token)
+    assert 1000 * found.expires == expires
+    late = Tokens((TOKEN_KEYS,), 90, lambda: expires / 1000 + 1).read(token)
+    assert isinstance(late, TokenProblem)
+    assert late.code == "expired"
+
+
+def test_a_guest_and_their_links_are_told_the_same_end(servers: list[ServerProcess]) -> None:
+    a, b = servers
+    guest = ask(a.url, "POST", "/v1/guests", {"name": "Ada"}).document
+    days = (guest["expires"] / 1000 - time.time()) / 86_400
+    assert 89.9 < days <= 90
+    time.sleep(1.1)
+    assert use(b, new_link(a, guest["token"])).document["expires"] == guest["expires"]
+
+
+def test_a_link_that_outlives_its_token_leads_nowhere(servers: list[ServerProcess]) -> None:
+    a, _ = servers
+    person = new_person("Ada")
+    issuer = Tokens((TOKEN_KEYS,), 90)
+    soon = issuer.sign(issuer.new(person, 3))
+    link = new_link(a, soon)
+    time.sleep(4.1)
+    refused = use(a, link)
+    assert (refused.status, refused.code) == (404, "link_gone")

@@ -26,19 +26,21 @@ from tests.end_to_end.raw import (
 )
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from tests.end_to_end.test_http import held
-from tests.eventlog import engines
+from tests.store import engines
 from towerhall_client.connection import connect
 from towerhall_client.http import Service
 from towerhall_client.lobby import look
+from towerhall_protocol.commands import base64url
 from towerhall_protocol.lobby import Filter
 from towerhall_protocol.merge_patch import apply
-from towerhall_server.gateway.tokens import Tokens, new_person
+from towerhall_server.access.tokens import Tokens, new_person
 
 KEY = secrets.token_urlsafe(32)
 MORE = LIMITS | {
     "TOWERHALL_TOKEN_KEYS": KEY,
     "TOWERHALL_LIMIT_HISTORY": "1000/s burst 1000",
     "TOWERHALL_LIMIT_HELLO_SECONDS": "1",
+    "TOWERHALL_SIGNING_KEYS": base64url(bytes(range(32))),
 }
 LOBBY = "/v1/lobby"
 TRACES = ("Traceback", " ERROR ", " WARNING ")
@@ -302,7 +304,7 @@ def test_to_ask_again_changes_nothing_and_other_wishes_lead_elsewhere(pair: Pair
     options = {"options": {"preset": "spanish"}}
     other = quickplay(pair.one, ann, seats=4, turn_seconds=45, **options).document
     assert other["code"] != first["code"]
-    single = {"options": {"bids": "table", "eight": "cap"}}
+    single = {"options": {"bids": "table", "eight": "cap", "demolish_spire": True}}
     assert quickplay(pair.other, ann, seats=4, turn_seconds=45, **single).document == other
 
 
@@ -401,6 +403,7 @@ def test_a_link_makes_another_device_the_same_person_once(pair: Pair) -> None:
         "id": ann["id"],
         "name": "Ann",
         "room": code,
+        "expires": ann["expires"],
     }
     mine = ask(pair.other.url, "GET", "/v1/me/rooms", None, bearer(used.document["token"]))
     assert [room["code"] for room in mine.document["rooms"]] == [code]
@@ -410,7 +413,7 @@ def test_a_link_makes_another_device_the_same_person_once(pair: Pair) -> None:
         assert link not in server.log
     plain = ask(pair.one.url, "POST", "/v1/me/links", {}, bearer(ann["token"])).document["link"]
     used = ask(pair.one.url, "POST", "/v1/links", {"code": plain.removeprefix("/#/l/")})
-    assert set(used.document) == {"token", "id", "name"}
+    assert set(used.document) == {"token", "id", "name", "expires"}
 
 
 @pytest.mark.parametrize(

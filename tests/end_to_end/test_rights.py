@@ -258,3 +258,25 @@ async def test_a_person_who_watches_may_do_so_from_several_windows(
         await first.quiet()
         assert await second.refused("ready") == "not_seated"
         await first.quiet()
+
+
+# Tokens
+
+
+def test_a_person_ends_their_own_tokens_and_nobody_elses(shared: ServerProcess) -> None:
+    ann, ben = (
+        ask_http(shared.url, "POST", "/v1/guests", {"name": name}).document
+        for name in ("Ann", "Ben")
+    )
+    for body in ({"id": ben["id"]}, {"token": ben["token"]}):
+        for path in ("/v1/me/revoke", "/v1/me/tokens"):
+            asked = ask_http(shared.url, "POST", path, body, bearer(ann["token"]))
+            assert (asked.status, asked.code) == (400, "bad_request")
+    newer = ask_http(shared.url, "POST", "/v1/me/tokens", {}, bearer(ann["token"]))
+    assert newer.document["id"] == ann["id"]
+    assert ask_http(shared.url, "POST", "/v1/me/revoke", {}).code == "unauthorized"
+    assert ask_http(shared.url, "POST", "/v1/me/revoke", {}, bearer(ann["token"])).status == 200
+    for token in (ann["token"], newer.document["token"]):
+        refused = ask_http(shared.url, "GET", "/v1/me/rooms", None, bearer(token))
+        assert (refused.status, refused.code) == (401, "unauthorized")
+    assert ask_http(shared.url, "GET", "/v1/me/rooms", None, bearer(ben["token"])).status == 200

@@ -87,7 +87,7 @@ async def test_a_store_killed_in_mid_game_loses_nothing_and_no_connection(
         os.kill(killed, signal.SIGKILL)
         kills += 1
         async with asyncio.timeout(20):
-            while server.children() in ([killed], []):  # noqa: ASYNC110 - the system tells nobody
+            while server.children() in ([killed], []):  # noqa: ASYNC110 - there is no event for it
                 await asyncio.sleep(0.05)
 
     async with seated(service, 4) as (_, tables):

@@ -17,8 +17,8 @@ from tests.end_to_end.games import QUICK, disturb, play_out, seated
 from tests.end_to_end.raw import ask, bearer, connected, denied, inside, new_guest, new_room
 from tests.end_to_end.servers import ServerProcess
 from tests.end_to_end.test_survival import Witness, check_log
-from tests.end_to_end.topology import Topology, caddy, node, topology
-from tests.eventlog.engines import client
+from tests.end_to_end.topology import Topology, caddy, node, overseer_of, topology
+from tests.store.engines import client
 from towerhall_client.bot import play_bot, random_policy
 from towerhall_client.connection import Table, connect
 from towerhall_client.http import Service
@@ -83,7 +83,7 @@ async def watching(urls: Sequence[str], code: str) -> AsyncIterator[list[Table]]
 
 async def commits_in_store(running: Topology, code: str) -> int:
     """Entries of the log, read without anything of ours."""
-    async with client(running.store_url) as redis:
+    async with client(overseer_of(running.store_url)) as redis:
         (key,) = [key async for key in redis.scan_iter(f"*{code}*", _type="STREAM")]
         return int(await redis.xlen(key))
 
@@ -326,7 +326,8 @@ def test_servers_know_clients_by_the_address_that_caddy_saw(
 
 def guest_from(address: str, url: str, headers: dict[str, str] | None = None) -> int:
     connection = HTTPConnection(urlsplit(url).netloc, source_address=(address, 0), timeout=10)
-    connection.request("POST", "/v1/guests", b'{"name":"Ada"}', headers or {})
+    declared = {"content-type": "application/json"}
+    connection.request("POST", "/v1/guests", b'{"name":"Ada"}', declared | (headers or {}))
     status = connection.getresponse().status
     connection.close()
     return status

@@ -47,7 +47,7 @@ def is_there(pid: int) -> bool:
 
 async def gone(pids: list[int]) -> None:
     async with asyncio.timeout(20):
-        while any(map(is_there, pids)):  # noqa: ASYNC110 - the system tells nobody
+        while any(map(is_there, pids)):  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0.05)
 
 
@@ -70,7 +70,7 @@ async def test_a_game_goes_on_while_workers_die_and_are_replaced(crew: ServerPro
         for witness in witnesses:
             witness.stop()
     async with asyncio.timeout(20):
-        while len(workers_of(crew)) < WORKERS:  # noqa: ASYNC110 - the system tells nobody
+        while len(workers_of(crew)) < WORKERS:  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0.1)
 
 

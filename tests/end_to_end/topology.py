@@ -5,6 +5,7 @@ only addresses differ, which is what its variables are for.
 """
 
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -17,18 +18,27 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.deploy.files import CADDYFILE, environment, servers, store_flags
+from tests.deploy.files import CADDYFILE, environment, make_secrets, servers, store_flags
 from tests.end_to_end.raw import ask
 from tests.end_to_end.servers import LIMITS, ServerProcess
-from tests.eventlog.engines import binary_of
 from tests.sockets import free_port
+from tests.store.engines import binary_of
 
 NODES = 3
 SOON_SECONDS = 15.0
+USER, OVERSEER = "towerhall", "overseer"
+"""What servers are to the store of the compose file, and what tests may be besides."""
 HERE = "127.0.0.1"
 TOKEN_KEYS = secrets.token_urlsafe(32)
-OF_THE_PLACE = ("TOWERHALL_REDIS_URL", "TOWERHALL_TRUSTED_PROXIES")
-"""Variables of the compose file that name its network."""
+SIGNING_KEYS = secrets.token_urlsafe(32)
+OF_THE_PLACE = (
+    "TOWERHALL_REDIS_URL",
+    "TOWERHALL_REDIS_PASSWORD_FILE",
+    "TOWERHALL_TOKEN_KEYS_FILE",
+    "TOWERHALL_SIGNING_KEYS_FILE",
+    "TOWERHALL_TRUSTED_PROXIES",
+)
+"""Variables of the compose file that name its network or its secrets."""
 
 
 class Topology(NamedTuple):
@@ -55,21 +65,33 @@ def topology(folder: Path) -> Iterator[Topology]:
 
 
 @contextmanager
-def store(folder: Path) -> Iterator[str]:
-    """Debian's Redis with the flags of the compose file."""
-    path = folder / "store.sock"
-    command = [str(binary_of("redis")), *store_flags(), "--port", "0", "--unixsocket", str(path)]
-    with _running(command, folder / "store.log", {}, folder):
+def store(folder: Path, kind: str = "redis") -> Iterator[str]:
+    """An engine with the flags and users of the compose file, for the user that servers are; see
+    also `overseer_of`."""
+    path, made = folder / "store.sock", folder / "secrets"
+    password = make_secrets(made)
+    users = made / "store_users"
+    users.chmod(0o644)
+    users.write_text(f"{users.read_text()}user {OVERSEER} on >{OVERSEER} ~* &* +@all\n")
+    flags = [*store_flags(made), "--port", "0", "--unixsocket", str(path)]
+    with _running([str(binary_of(kind)), *flags], folder / "store.log", {}, folder):
         wait_until(lambda: listens(path))
-        yield f"unix://{path}"
+        yield f"unix://{USER}:{password}@{path}"
+
+
+def overseer_of(store_url: str) -> str:
+    """The same store for a test that looks at everything."""
+    return re.sub(r"://.*?@", f"://{OVERSEER}:{OVERSEER}@", store_url)
 
 
 @contextmanager
 def node(data_folder: Path, store_url: str, **limits: str) -> Iterator[ServerProcess]:
     """One server, with the variables of the compose file."""
     (wanted, *_) = servers().values()
-    variables = environment(wanted, {"TOWERHALL_TOKEN_KEYS": TOKEN_KEYS})
+    variables = environment(wanted, {})
     ours = {name: value for name, value in variables.items() if name not in OF_THE_PLACE}
+    ours["TOWERHALL_TOKEN_KEYS"] = TOKEN_KEYS
+    ours["TOWERHALL_SIGNING_KEYS"] = SIGNING_KEYS
     flags = ("--redis-url", store_url, "--trusted-proxies", HERE)
     server = ServerProcess(data_folder, *flags, limits=LIMITS | ours | limits)
     server.start()
@@ -118,7 +140,7 @@ def listens(path: Path) -> bool:
 
 def answers(url: str) -> bool:
     try:
-        return ask(url, "GET", "/readyz").status == 200
+        return ask(url, "GET", "/v1/rooms").status == 200
     except OSError:
         return False
 

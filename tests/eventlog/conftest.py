@@ -12,12 +12,12 @@ import pytest
 import uvloop
 from redis.asyncio import Redis
 
-from tests.eventlog.engines import KINDS, client, running
-from tests.eventlog.proxy import Proxy
+from tests.proxy.store import Proxy
+from tests.store.engines import KINDS, client, running
 from towerhall_server.eventlog.log import EventLog
 
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
-ON_BOTH_LOOPS = {"test_batch.py", "test_connection.py", "test_wakes.py", "test_wire.py"}
+ON_BOTH_LOOPS = {"test_notifications.py", "test_wire.py"}
 
 
 def pytest_asyncio_loop_factories(

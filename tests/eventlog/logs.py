@@ -2,16 +2,26 @@
 
 from itertools import count
 from os import urandom
+from time import time
 from typing import Any
 
 import msgspec
 from redis.asyncio import Redis
 
-from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Point, Stamps, link
-from towerhall_server.eventlog.log import Append, Appended, EventLog, Following
+from towerhall_server.eventlog.answers import Append, Appended, Following, Mistimed
+from towerhall_server.eventlog.entry import (
+    COMMIT_ID_BYTES,
+    START,
+    Entry,
+    Point,
+    Stamps,
+    entry_after,
+)
+from towerhall_server.eventlog.log import EventLog
 
 ROOM = "ABCDEF"
 DAY_MS = 86_400_000
+ATTEMPTS = 3
 _blobs = count(1)
 
 
@@ -19,21 +29,44 @@ def attempt(before: Point = START, **changes: Any) -> Append:
     """An append after that place; a creation at the start."""
     blob = changes.pop("blob", b"commit %d" % next(_blobs))
     commit_id = changes.pop("commit_id", urandom(COMMIT_ID_BYTES))
+    stamps = changes.pop("stamps", stamps_now(before))
     fields: dict[str, Any] = {
         "mode": "append" if before.seq else "create",
         "room": ROOM,
         "before": before,
-        "commit_id": commit_id,
-        "chain": link(before, commit_id, blob),
-        "blob": blob,
+        "entry": entry_after(before, stamps, commit_id, blob),
         "ttl_ms": DAY_MS,
     }
     return Append(**fields | changes)
 
 
+def stamps_now(before: Point) -> Stamps:
+    """What a node proposes after that place if the service clock stands."""
+    return Stamps(max(before.stamps.wall_ms, round(1000 * time())), before.stamps.served_ms)
+
+
+async def written(
+    log: EventLog, room: str, before: Point, commit_id: bytes, blob: bytes, **more: Any
+) -> Entry:
+    """The next commit of a log, with the time of now. If the store has another one, with that."""
+    stamps = stamps_now(before)
+    for _ in range(ATTEMPTS):
+        entry = entry_after(before, stamps, commit_id, blob)
+        mode: Any = "append" if before.seq else "create"
+        wanted = Append(mode=mode, room=room, before=before, entry=entry, **more)
+        answer = await log.append(wanted)
+        if isinstance(answer, Appended):
+            return entry
+        if not isinstance(answer, Mistimed):
+            raise TypeError(f"the append was answered by {answer}")
+        stamps = answer.now
+    raise TimeoutError("the store found all stamps mistimed")
+
+
 def place_after(done: Append, answer: object) -> Point:
     assert isinstance(answer, Appended), answer
-    return Point(answer.seq, done.chain, answer.stamps)
+    assert answer.seq == done.entry.seq
+    return done.entry.point
 
 
 async def grow(log: EventLog, commits: int, before: Point = START, **changes: Any) -> list[Point]:
@@ -41,7 +74,12 @@ async def grow(log: EventLog, commits: int, before: Point = START, **changes: An
     places = [before]
     for _ in range(commits):
         wanted = attempt(places[-1], **changes)
-        places.append(place_after(wanted, await log.append(wanted)))
+        answer = await log.append(wanted)
+        if isinstance(answer, Mistimed):
+            # Much time has passed since the place before: this machine is slow.
+            wanted = attempt(places[-1], **changes | {"stamps": answer.now})
+            answer = await log.append(wanted)
+        places.append(place_after(wanted, answer))
     return places[1:]
 
 
@@ -52,8 +90,8 @@ async def whole(log: EventLog, room: str = ROOM) -> list[bytes]:
     return [entry.blob for entry in reading.entries]
 
 
-def healing(original: Append, stamps: Stamps) -> Append:
-    return msgspec.structs.replace(original, mode="heal", stamps=stamps)
+def healing(original: Append) -> Append:
+    return msgspec.structs.replace(original, mode="heal")
 
 
 async def copy_of(redis: Redis) -> dict[bytes | str, bytes | None]:

@@ -7,8 +7,8 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as ConnectionLost
 
-from tests.eventlog.proxy import Proxy
-from towerhall_server.eventlog.store import connect
+from tests.proxy.store import Proxy
+from towerhall_server.store.check import connect
 
 
 class LosesOne(Proxy):

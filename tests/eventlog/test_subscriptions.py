@@ -5,13 +5,13 @@ from contextlib import aclosing
 
 import pytest
 
-from towerhall_server.eventlog import wakes
-from towerhall_server.eventlog.wakes import Missed, listen
+from towerhall_server.eventlog import notifications
+from towerhall_server.eventlog.notifications import Missed, listen
 
 
 async def test_a_new_subscription_does_not_wait_for_silence_to_advise_reading(
     engine_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wakes, "DOUBT_SECONDS", 3600.0)
+    monkeypatch.setattr(notifications, "DOUBT_SECONDS", 3600.0)
     async with aclosing(listen(engine_url, "me")) as heard:
         assert await asyncio.wait_for(anext(heard), timeout=5) == Missed()

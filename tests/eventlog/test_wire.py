@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from towerhall_server.eventlog.connection import MOST_UNHEARD, Wire
-from towerhall_server.eventlog.errors import StoreError, StoreRefusedError
+from towerhall_server.store.connection import MOST_UNHEARD, Wire
+from towerhall_server.store.errors import StoreError, StoreRefusedError
 
 REPLIES = (
     b"+OK\r\n"

@@ -1,4 +1,4 @@
-"""Dice duels with one thing wrong each: for every law some that break it and no other."""
+"""Tile duels with one thing wrong each: for every law some that break it and no other."""
 
 from dataclasses import replace
 from itertools import count
@@ -7,14 +7,16 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec.structs import force_setattr
 
-from tests.games import dice_duel as duel
-from tests.games.dice_duel import GAME, Event, Placed, State
+from tests.games import tile_duel as duel
 from tests.games.plays import Command
+from tests.games.tile_duel import GAME, Event, Placed, State
 from towerhall_protocol.document import Document
+from towerhall_protocol.merge_patch import diff
 from towerhall_protocol.offers import Choice, Offer, Range
-from towerhall_server.game import AnyGame, Outcome, Rejected, Result, Seat, Viewer
+from towerhall_server.game import AnyGame, Outcome, Perspective, Rejected, Result, Seat
 
-Answer: TypeAlias = tuple[Event, ...] | Rejected
+Events: TypeAlias = tuple[Event, ...]
+Answer: TypeAlias = Events | Rejected
 
 FORBIDDEN = Offer(
     "place", {"column": Range(9, 9), "tilt": Range(0, 0)}, (Choice({"side": "flat"}),)
@@ -167,14 +169,14 @@ def facts_without_the_thing(event: Event) -> tuple[object, ...]:
 def view_shows(**more: Any) -> Any:
     """A view with something added; callables are asked about the state."""
 
-    def view(state: State, viewer: Viewer) -> dict[str, object]:
+    def view(state: State, viewer: Perspective) -> dict[str, object]:
         added = {key: each(state) if callable(each) else each for key, each in more.items()}
         return duel.view(state, viewer) | added
 
     return view
 
 
-def view_tells_who_looks(state: State, viewer: Viewer) -> dict[str, object]:
+def view_tells_who_looks(state: State, viewer: Perspective) -> dict[str, object]:
     """Only in the end, and only to one seat: a look at the first moments would not do."""
     told = {"yours": True} if viewer == 1 and state.phase == "over" else {}
     return duel.view(state, viewer) | told
@@ -183,7 +185,7 @@ def view_tells_who_looks(state: State, viewer: Viewer) -> dict[str, object]:
 def view_is_one_map() -> Any:
     shared: dict[str, object] = {}
 
-    def view(state: State, viewer: Viewer) -> dict[str, object]:
+    def view(state: State, viewer: Perspective) -> dict[str, object]:
         shared.clear()
         shared.update(duel.view(state, viewer))
         return shared
@@ -231,6 +233,111 @@ def timeout_gives_back(state: State, seat: Seat) -> Command:
     return {"command": "give_back"}
 
 
+def decides_for_the_clock(state: State, seat: Seat, command: object) -> Answer:
+    """A tile by lot, or the first column."""
+    return duel.decide(state, seat, duel.timeout(state, seat) if command == RUN_OUT else command)
+
+
+def times_out(state: State, seat: Seat) -> Command:
+    return dict(RUN_OUT)
+
+
+def chooses_what_is_the_clocks(
+    view: Document, offers: tuple[Offer, ...], entropy: bytes
+) -> Command:
+    return dict(RUN_OUT)
+
+
+def offers_what_is_the_clocks(state: State, seat: Seat) -> tuple[Offer, ...]:
+    offers = duel.offers(state, seat)
+    return (*offers, Offer("run_out")) if offers else ()
+
+
+RUN_OUT: Command = {"command": "run_out"}
+CLOCKED: AnyGame = replace(
+    GAME,
+    decide=decides_for_the_clock,
+    timeout=times_out,
+    clock_commands=frozenset({"run_out"}),
+)
+"""Time that is up has a command of its own."""
+
+
+def is_never_slow(state: State, seat: Seat, command: object) -> bool:
+    return False
+
+
+def is_slow_now_and_then(state: State, seat: Seat, command: object) -> bool:
+    return next(numbers) % 2 == 0
+
+
+def is_slow_or_none(state: State, seat: Seat, command: object) -> Any:
+    return duel.is_slow(state, seat, command) or None
+
+
+def is_slow_unless_it_is_nonsense(state: State, seat: Seat, command: Any) -> bool:
+    return bool(command["command"] == "give_back")
+
+
+def is_always_slow(state: State, seat: Seat, command: object) -> bool:
+    return True
+
+
+def gives_back_ahead(state: State) -> tuple[Seat, Command] | None:
+    return (duel.to_act(state)[0], {"command": "give_back"}) if state.phase == "place" else None
+
+
+def ahead_of_somebody_else(state: State) -> tuple[Seat, Command] | None:
+    wanted = gives_back_ahead(state)
+    return wanted and (Seat((wanted[0] + 1) % len(state.columns)), wanted[1])
+
+
+def ahead_of_a_quick_command(state: State) -> tuple[Seat, Command] | None:
+    wanted = gives_back_ahead(state)
+    return wanted and (wanted[0], duel.timeout(state, wanted[0]))
+
+
+def ahead_by_the_seed(state: State) -> tuple[Seat, Command] | None:
+    return gives_back_ahead(state) if state.seed[0] % 2 else None
+
+
+def ahead_before_it_may_come(state: State) -> tuple[Seat, Command] | None:
+    to_act = duel.to_act(state)
+    return (to_act[0], {"command": "give_back"}) if to_act else None
+
+
+def foresees_the_column(state: State, seat: Seat, command: Any) -> Document | Rejected | None:
+    """Of a placement only whether it is one, and where it would be."""
+    if not isinstance(command, dict) or command.get("command") != "place":
+        return None
+    answer = duel.decide(state, seat, command)
+    return answer if isinstance(answer, Rejected) else {"column": command["column"]}
+
+
+FORESEEING: AnyGame = replace(GAME, foresee=foresees_the_column, ahead=gives_back_ahead)
+"""Dry runs are answered, and a search begins before it is asked for."""
+
+
+def foresees_what_is_refused(state: State, seat: Seat, command: Any) -> Any:
+    answer = foresees_the_column(state, seat, command)
+    return {} if isinstance(answer, Rejected) and answer.code == "out_of_range" else answer
+
+
+def foresees_another_refusal(state: State, seat: Seat, command: Any) -> Any:
+    answer = foresees_the_column(state, seat, command)
+    return duel.rejected("place_exists") if isinstance(answer, Rejected) else answer
+
+
+def foresees_the_seed(state: State, seat: Seat, command: Any) -> Any:
+    answer = foresees_the_column(state, seat, command)
+    return {"seed": state.seed[0]} if isinstance(answer, dict) else answer
+
+
+def foresees_a_float(state: State, seat: Seat, command: Any) -> Any:
+    answer = foresees_the_column(state, seat, command)
+    return {"column": 0.5} if isinstance(answer, dict) else answer
+
+
 def chooses_by_the_clock(view: Document, offers: tuple[Offer, ...], entropy: bytes) -> Command:
     return duel.choose(view, offers, next(numbers).to_bytes(4, "big"))
 
@@ -242,6 +349,23 @@ def chooses_illegally(view: Document, offers: tuple[Offer, ...], entropy: bytes)
 def chooses_and_scribbles(view: Any, offers: tuple[Offer, ...], entropy: bytes) -> Command:
     view["turns"] = -1
     return duel.choose(view, offers, entropy)
+
+
+def patches(before: State, after: State, events: Events) -> dict[str, object]:
+    return diff(duel.view(before, None), duel.view(after, None))
+
+
+def patch_forgets_the_seats(before: State, after: State, events: Events) -> dict[str, object]:
+    told = patches(before, after, events)
+    return {name: told[name] for name in told if name != "columns"}
+
+
+def patch_repeats_what_stayed(before: State, after: State, events: Events) -> dict[str, object]:
+    return {**duel.view(after, None), **patches(before, after, events)}
+
+
+PATCHING: AnyGame = replace(GAME, shared_view=True, patch=patches)
+"""Tells how its view changes."""
 
 
 def bots(hard: Any) -> Any:
@@ -265,7 +389,32 @@ BREAKS: dict[str, list[AnyGame]] = {
         replace(GAME, decide=raises_on_nonsense),
         replace(GAME, decide=accepts_nothing_for_something),
     ],
-    "timeouts_are_accepted": [replace(GAME, timeout=timeout_gives_back)],
+    "slow_is_a_question_about_state_and_command": [
+        replace(GAME, slow=is_slow_now_and_then),
+        replace(GAME, slow=is_slow_or_none),
+        replace(GAME, slow=is_slow_unless_it_is_nonsense),
+        replace(GAME, slow=is_always_slow),
+    ],
+    "what_is_decided_ahead_may_come_next": [
+        replace(GAME, ahead=ahead_of_somebody_else),
+        replace(GAME, ahead=ahead_of_a_quick_command),
+        replace(GAME, ahead=ahead_by_the_seed),
+        replace(GAME, ahead=ahead_before_it_may_come),
+    ],
+    "only_the_clock_gives_its_commands": [
+        replace(CLOCKED, bots={"easy": chooses_what_is_the_clocks}),
+        replace(CLOCKED, offers=offers_what_is_the_clocks),
+    ],
+    "dry_runs_refuse_what_is_refused_and_tell_what_is_public": [
+        replace(GAME, foresee=foresees_what_is_refused),
+        replace(GAME, foresee=foresees_another_refusal),
+        replace(GAME, foresee=foresees_the_seed),
+        replace(GAME, foresee=foresees_a_float),
+    ],
+    "timeouts_are_accepted": [
+        replace(CLOCKED, clock_commands=frozenset({"run_out"}), decide=duel.decide),
+        replace(GAME, timeout=timeout_gives_back, slow=is_never_slow),
+    ],
     "bots_choose_legal_commands_by_view_offers_and_entropy": [
         replace(GAME, bots=bots(chooses_by_the_clock)),
         replace(GAME, bots=bots(chooses_illegally)),
@@ -296,6 +445,11 @@ BREAKS: dict[str, list[AnyGame]] = {
         replace(GAME, advance=advances_to_where_it_was),
     ],
     "patches_lead_from_view_to_view": [replace(GAME, view=view_is_one_map())],
+    "patches_of_a_game_are_diffs_of_its_views": [
+        replace(PATCHING, patch=patch_forgets_the_seats),
+        replace(PATCHING, patch=patch_repeats_what_stayed),
+        replace(PATCHING, shared_view=False),
+    ],
     "every_game_ends": [
         replace(GAME, decide=does_nothing),
         replace(GAME, result=result_too_early),
@@ -321,7 +475,7 @@ BREAKS: dict[str, list[AnyGame]] = {
     "documents_survive_the_wire": [replace(GAME, view=view_shows(tiles="x" * (1 << 16) + "x"))],
     "documents_are_plain": [
         replace(GAME, view=view_shows(tile=None)),
-        replace(GAME, view=view_shows(Tile="a:1")),
+        replace(GAME, view=view_shows(**{"a tile": "a:1"})),
         replace(GAME, view=view_shows(names={"": 1})),
     ],
 }

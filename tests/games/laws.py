@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tests.games import laws_of_commands, laws_of_secrecy
+from tests.games import laws_of_commands, laws_of_searches, laws_of_secrecy
 from tests.games.lawbook import LAWS, Law, copied, law, wire_form
 from tests.games.plays import Play
 from towerhall_protocol.codec import (
@@ -26,11 +26,11 @@ from towerhall_protocol.codec import (
 )
 from towerhall_protocol.merge_patch import apply, diff
 from towerhall_protocol.offers import Offer
-from towerhall_server.game import BAD_COMMAND, BAD_OPTIONS, LEVELS, STANDARD, AnyGame, Rejected
+from towerhall_server.game import BAD_COMMAND, BAD_OPTIONS, STANDARD, AnyGame, Rejected
 
-__all__ = ["LAWS", "Law", "laws_of_commands", "laws_of_secrecy"]
+__all__ = ["LAWS", "Law", "laws_of_commands", "laws_of_searches", "laws_of_secrecy"]
 
-KEY = re.compile(r"[a-z0-9:+_-]{1,40}")
+KEY = re.compile(r"[A-Za-z0-9:+_-]{1,40}")
 EVENT_NAME = re.compile(r"[a-z][a-z0-9_]*")
 HEADING = re.compile(r"^##+ +(\d+)\. +\S", re.MULTILINE)
 
@@ -77,6 +77,21 @@ def patches_lead_from_view_to_view(play: Play) -> None:
             assert canonical(followed) == shown[-1][1], f"the patch for {viewer} leads elsewhere"
             before = fresh
         assert all(canonical(view) == then for view, then in shown), "a view changed later on"
+
+
+@law
+def patches_of_a_game_are_diffs_of_its_views(play: Play) -> None:
+    """A game that tells how its shared view changes tells each viewer what a diff would."""
+    patch, view = play.game.patch, play.game.view
+    if patch is None:
+        return
+    assert play.game.shared_view, "a patch for all viewers, but not the same view for all"
+    for step in play.walk_steps():
+        before, after = step.before.state, step.after.state
+        told = canonical(patch(before, after, step.events))
+        for viewer in play.viewers:
+            compared = canonical(diff(view(before, viewer), view(after, viewer)))
+            assert told == compared, f"the patch is not what changes for {viewer}"
 
 
 @law
@@ -185,7 +200,7 @@ def _check_wire(document: object, limits: Limits) -> None:
 
 @law
 def documents_are_plain(play: Play) -> None:
-    """Maps with short lowercase keys, arrays, safe integers, strings and booleans; no nulls."""
+    """Maps with short keys, arrays, safe integers, strings and booleans; no nulls."""
     for event in play.events:
         facts = play.game.facts(event)
         assert isinstance(facts[0], str), f"{facts} has no name"
@@ -227,7 +242,7 @@ def _parts(value: object) -> Iterator[object]:
 
 
 def check_common_parts(game: AnyGame) -> None:
-    """Every game has the standard preset, the common codes and the levels of bots."""
+    """Every game has the standard preset, the common codes and at least one level of bots."""
     where = f"law check_common_parts, game {game.name}"
     assert EVENT_NAME.fullmatch(game.name), where
     assert game.version >= 1, where
@@ -235,7 +250,7 @@ def check_common_parts(game: AnyGame) -> None:
     assert game.presets.get(STANDARD) == game.options_type(), f"{where}: {STANDARD}"
     assert all(isinstance(each, game.options_type) for each in game.presets.values()), where
     assert game.reasons.keys() >= {BAD_COMMAND, BAD_OPTIONS}, f"{where}: reasons"
-    assert game.bots.keys() >= set(LEVELS), f"{where}: bots"
+    assert game.levels, f"{where}: bots"
 
 
 def check_reasons_cite_rules(game: AnyGame, rules: str) -> None:

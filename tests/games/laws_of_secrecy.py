@@ -46,7 +46,8 @@ def nobody_sees_what_is_hidden(play: Play) -> None:
         for what, document in _seen(play, other).items():
             assert document == seen.get(what), f"the {what} depends on what is hidden"
         for seat in play.all_seats:
-            for command in ({"command": "nonsense"}, *attempts(play, moment, seat, most=4)):
+            tried = ({"command": "nonsense"}, *attempts(play, moment, seat, most=4))
+            for command in play.affordable(moment.state, seat, tried):
                 answers = [play.game.decide(s, seat, command) for s in (moment.state, other)]
                 refusals = [answer for answer in answers if isinstance(answer, Rejected)]
                 told = not refusals or refusals == answers[:1] * 2

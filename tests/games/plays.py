@@ -13,7 +13,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from towerhall_protocol.offers import Offer
-from towerhall_server.game import AnyGame, Rejected, Seat, Viewer, option_fields
+from towerhall_server.game import AnyGame, Perspective, Rejected, Seat, option_fields
 
 MOST_STEPS = 5000
 """A game that needs more commands than this is taken to be endless."""
@@ -75,22 +75,27 @@ class Play:
         return tuple(map(Seat, range(self.seats)))
 
     @property
-    def viewers(self) -> tuple[Viewer, ...]:
+    def viewers(self) -> tuple[Perspective, ...]:
         return (*self.all_seats, None)
 
     @property
     def events(self) -> Iterator[Any]:
         return chain(self.setup, *(step.events for step in self.steps))
 
-    def affordable(self, commands: Iterable[Item]) -> Iterator[Item]:
+    def affordable(self, state: Any, seat: Seat, commands: Iterable[Item]) -> Iterator[Item]:
         """The commands, without slow ones once this play has tried its share of them."""
         for command in commands:
-            name = command.get("command") if isinstance(command, dict) else None
-            if isinstance(name, str) and name in self.game.slow_commands:
+            if self._is_slow(state, seat, command):
                 if self.slow_left == 0:
                     continue
                 self.slow_left -= 1
             yield command
+
+    def _is_slow(self, state: Any, seat: Seat, command: object) -> bool:
+        try:
+            return self.game.slow(state, seat, command)
+        except Exception:  # noqa: BLE001 - there is a law about it
+            return False
 
     def walk_moments(self, most: int = MOST_STEPS) -> Iterator[Moment]:
         """All moments, or that many of them spread over the play; says where the law is."""

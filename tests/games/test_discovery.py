@@ -1,7 +1,6 @@
 """Finding games, reading the options that a stranger asks for, and ranking scores."""
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -11,8 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.games.attempts import nested
-from tests.games.dice_duel import GAME, Options
+from tests.games.dice_duel import GAME as DICE_DUEL
+from tests.games.folders import PACKAGE, AddFolder, more_folders
+from tests.games.tile_duel import GAME, Options
 from towerhall_protocol.codec import encode
+from towerhall_server.cli.main import main
+from towerhall_server.discovery import BadFolderError
 from towerhall_server.game import (
     BAD_OPTIONS,
     DETAIL_LENGTH,
@@ -27,31 +30,18 @@ from towerhall_server.game import (
     rules_of,
 )
 
-GAMES = {**discover(), GAME.name: GAME}
-PACKAGE = "towerhall_server.games"
+GAMES = {**discover(), GAME.name: GAME, DICE_DUEL.name: DICE_DUEL}
 MODULE = """
 from dataclasses import replace
-from tests.games.dice_duel import GAME
+from tests.games.tile_duel import GAME
 GAME = replace(GAME, name={name!r})
 """
 
 
 @pytest.fixture
-def add_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Adds a folder with this code beside the real games, for one test."""
-    package = import_module(PACKAGE)
-    monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
-    before = set(sys.modules)
-
-    def add(folder: str, code: str) -> None:
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "__init__.py").write_text(code)
-
-    yield add
-    for module in set(sys.modules) - before:
-        if module.startswith(f"{PACKAGE}."):
-            del sys.modules[module]
-            vars(package).pop(module.removeprefix(f"{PACKAGE}."), None)
+def add_folder(tmp_path: Path) -> Iterator[AddFolder]:
+    with more_folders(tmp_path) as add:
+        yield add
 
 
 def test_discovery_finds_five_towers_and_whatever_has_a_folder() -> None:
@@ -63,7 +53,7 @@ def test_discovery_finds_five_towers_and_whatever_has_a_folder() -> None:
     assert all(name == game.name for name, game in games.items())
 
 
-def test_a_new_folder_is_a_new_game(add_folder: Callable[..., None]) -> None:
+def test_a_new_folder_is_a_new_game(add_folder: AddFolder) -> None:
     known = set(discover())
     add_folder("new_game", MODULE.format(name="new_game"))
     assert discover().keys() == known | {"new_game"}
@@ -71,29 +61,103 @@ def test_a_new_folder_is_a_new_game(add_folder: Callable[..., None]) -> None:
 
 
 def test_a_game_that_calls_itself_otherwise_than_its_folder_is_refused(
-    add_folder: Callable[..., None],
+    add_folder: AddFolder,
 ) -> None:
     add_folder("new_game", MODULE.format(name="old_game"))
-    with pytest.raises(ValueError, match="the game in new_game calls itself old_game"):
+    with pytest.raises(BadFolderError, match="the game in new_game is named old_game"):
         discover()
 
 
-def test_a_folder_without_a_game_is_refused(add_folder: Callable[..., None]) -> None:
-    add_folder("no_game", "")
-    with pytest.raises(AttributeError, match="GAME"):
+FIELDS = """
+from dataclasses import replace
+from tests.games.dice_duel import GAME, Options
+GAME = replace(GAME, name="new_game", {fields})
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        ("", "new_game: its __init__.py has no GAME"),
+        ("GAME = 'dice'", "new_game: GAME must be a Game, not 'dice'"),
+        (
+            "from towerhall_server.game import Game\nGAME = Game(name='new_game')",
+            "new_game: Game() missing 19 required keyword-only arguments: 'version', 'seats', ",
+        ),
+        (
+            "from towerhall_server.game import Game\nGAME = Game(luck=1)",
+            "new_game: Game() got an unexpected keyword argument 'luck'",
+        ),
+    ],
+)
+def test_a_folder_without_a_game_is_refused_and_named(
+    code: str, complaint: str, add_folder: AddFolder
+) -> None:
+    add_folder("new_game", code)
+    with pytest.raises(BadFolderError) as caught:
         discover()
+    assert str(caught.value).startswith(complaint)
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ("decide='no'", "the field decide must be a function, not 'no'"),
+        ("view=None", "the field view must be a function, not None"),
+        ("advance=3", "the field advance must be a function or None, not 3"),
+        ("seats=(2, 3)", "the field seats must be a range, not (2, 3)"),
+        ("version='1'", "the field version must be an int, not '1'"),
+        ("options_type=Options()", "the field options_type must be a class, not Options(rounds=3)"),
+        ("presets=[]", "the field presets must be a mapping, not []"),
+        ("presets={'standard': 3}", "the entry 'standard' of the field presets must be a Struct"),
+        ("reasons={'bad': 'x'}", "the entry 'bad' of the field reasons must be a Reason, not 'x'"),
+        ("bots={'easy': 'x'}", "the entry 'easy' of the field bots must be a function, not 'x'"),
+        ("bots={'best': print}", "the field bots needs one of easy, medium, hard"),
+        ("clock_commands='run'", "the field clock_commands must be a frozenset, not 'run'"),
+        ("previous='v1'", "the field previous must be a Game or None, not 'v1'"),
+        ("upcasters={'old': 1}", "the entry 'old' of the field upcasters must be a function"),
+        (
+            "version=2, previous=replace(GAME, name='new_game', fold=7)",
+            "the field fold must be a function, not 7",
+        ),
+    ],
+)
+def test_a_field_of_a_wrong_type_is_refused_and_named(
+    fields: str, complaint: str, add_folder: AddFolder
+) -> None:
+    add_folder("new_game", FIELDS.format(fields=fields))
+    with pytest.raises(BadFolderError) as caught:
+        discover()
+    assert str(caught.value).startswith(f"new_game: {complaint}")
+
+
+def test_an_error_in_the_code_of_a_game_is_told_as_it_is(add_folder: AddFolder) -> None:
+    add_folder("new_game", "GAME = len(3)")
+    with pytest.raises(TypeError, match="has no len"):
+        discover()
+
+
+@pytest.mark.parametrize("command", ["games", "bots --game new_game", "simulate x --bots easy"])
+def test_the_command_line_tells_a_bad_folder_in_one_sentence(
+    command: str, add_folder: AddFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add_folder("new_game", FIELDS.format(fields="fold=7"))
+    assert main(command.split()) == 2
+    shown = capsys.readouterr()
+    name = command.split()[0]
+    assert shown.err == f"towerhall {name}: new_game: the field fold must be a function, not 7\n"
 
 
 TWO_VERSIONS = """
 from dataclasses import replace
-from tests.games.dice_duel import GAME
+from tests.games.tile_duel import GAME
 V1 = replace(GAME, name="new_game", version={old})
 GAME = replace(V1, name={name!r}, version={new}, previous=V1)
 """
 
 
 def test_a_folder_may_hold_several_versions_and_the_newest_is_the_game(
-    add_folder: Callable[..., None],
+    add_folder: AddFolder,
 ) -> None:
     add_folder("new_game", TWO_VERSIONS.format(old=3, new=7, name="new_game"))
     games = discover()
@@ -108,16 +172,16 @@ def test_a_folder_may_hold_several_versions_and_the_newest_is_the_game(
 
 @pytest.mark.parametrize(("old", "new"), [(2, 2), (3, 2)])
 def test_versions_that_are_not_newest_first_are_refused(
-    old: int, new: int, add_folder: Callable[..., None]
+    old: int, new: int, add_folder: AddFolder
 ) -> None:
     add_folder("new_game", TWO_VERSIONS.format(old=old, new=new, name="new_game"))
-    with pytest.raises(ValueError, match=f"newest first: .{new}, {old}"):
+    with pytest.raises(BadFolderError, match=f"newest first: .{new}, {old}"):
         discover()
 
 
-def test_all_versions_of_a_game_have_its_name(add_folder: Callable[..., None]) -> None:
+def test_all_versions_of_a_game_have_its_name(add_folder: AddFolder) -> None:
     add_folder("named", TWO_VERSIONS.format(old=1, new=2, name="named"))
-    with pytest.raises(ValueError, match="the game in named calls itself new_game"):
+    with pytest.raises(BadFolderError, match="the game in named is named new_game"):
         discover()
 
 

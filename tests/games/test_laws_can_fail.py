@@ -7,10 +7,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.examples import examples
-from tests.games.broken_duels import BREAKS, view_tells_who_looks
-from tests.games.dice_duel import GAME, RULES, Options
+from tests.games.broken_duels import (
+    BREAKS,
+    CLOCKED,
+    FORESEEING,
+    PATCHING,
+    view_tells_who_looks,
+)
 from tests.games.laws import LAWS, Law, check_common_parts, check_reasons_cite_rules
 from tests.games.plays import Play, play, plays
+from tests.games.tile_duel import GAME, RULES, Options
 from towerhall_server.game import AnyGame, Reason
 
 BROKEN = [(name, game) for name, games in BREAKS.items() for game in games]
@@ -35,7 +41,7 @@ def complaint(law: Law, whole: Play) -> str:
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-@settings(max_examples=examples(6, 10), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(3, 10), suppress_health_check=[HealthCheck.too_slow])
 @given(plays(GAME))
 def test_the_toy_keeps_the_law(law: Law, whole: Play) -> None:
     law(whole)
@@ -57,6 +63,16 @@ def test_a_view_may_be_shared_or_not_as_long_as_the_game_says_so() -> None:
         assert not any(complaint(law, p) for law in LAWS.values() for p in some_plays(game))
 
 
+def test_a_game_may_foresee_tell_its_patches_and_leave_commands_to_the_clock() -> None:
+    for game in (CLOCKED, FORESEEING, PATCHING):
+        assert not any(complaint(law, p) for law in LAWS.values() for p in some_plays(game))
+
+
+def test_one_level_of_bots_is_enough() -> None:
+    for level in ("easy", "medium", "hard"):
+        check_common_parts(replace(GAME, bots={level: GAME.bots["easy"]}))
+
+
 def test_every_law_has_a_game_that_breaks_it() -> None:
     assert BREAKS.keys() == LAWS.keys()
 
@@ -76,8 +92,8 @@ def test_a_broken_game_breaks_this_law_and_no_other(name: str, game: AnyGame) ->
         replace(GAME, presets={"standard": Options(short=True)}),
         replace(GAME, reasons={"bad_command": GAME.reasons["bad_command"]}),
         replace(GAME, reasons={"bad_options": GAME.reasons["bad_options"]}),
-        replace(GAME, bots={"easy": GAME.bots["easy"], "hard": GAME.bots["hard"]}),
-        replace(GAME, name="Dice Duel"),
+        replace(GAME, bots={"greedy": GAME.bots["easy"]}),
+        replace(GAME, name="Tile Duel"),
         replace(GAME, seats=range(3)),
         replace(GAME, version=0),
     ],
@@ -92,7 +108,7 @@ def test_a_game_without_a_common_part_is_seen(game: AnyGame) -> None:
 )
 def test_a_reason_without_rule_or_hint_is_seen(rule: str, hint: str) -> None:
     game = replace(GAME, reasons={**GAME.reasons, "new": Reason(rule, hint)})
-    with pytest.raises(AssertionError, match="game dice_duel, new"):
+    with pytest.raises(AssertionError, match="game tile_duel, new"):
         check_reasons_cite_rules(game, RULES)
 
 

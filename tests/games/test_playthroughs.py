@@ -6,12 +6,14 @@ the command that makes it anew (add `--out FILE`).
 
 import shlex
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.games.dice_duel import GAME as DICE_DUEL
 from towerhall_server.cli.main import build_parser, main
-from towerhall_server.game import LEVELS, AnyGame, discover
+from towerhall_server.game import AnyGame, discover
 
 FOLDER = Path(__file__).parent / "playthroughs"
 GOLDENS = sorted(FOLDER.glob("*/*.txt"))
@@ -21,8 +23,8 @@ def missing(games: Iterable[AnyGame], folder: Path) -> list[str]:
     """For each game without a playthrough: what to run."""
     return [
         f"{game.name} has no playthrough; make one: towerhall playthrough {game.name}"
-        f" --bots {','.join(LEVELS[:1] * game.seats[0])}"
-        f" --out tests/games/playthroughs/{game.name}/{LEVELS[0]}_{game.seats[0]}.txt"
+        f" --bots {','.join(game.levels[:1] * game.seats[0])}"
+        f" --out tests/games/playthroughs/{game.name}/{game.levels[0]}_{game.seats[0]}.txt"
         for game in games
         if not any((folder / game.name).glob("*.txt"))
     ]
@@ -32,13 +34,22 @@ def test_every_game_has_a_golden_playthrough() -> None:
     assert missing(discover().values(), FOLDER) == []
 
 
-def test_a_game_without_one_is_told_the_command_that_makes_it(tmp_path: Path) -> None:
-    (advice,) = missing([discover()["five_towers"]], tmp_path)
+@pytest.mark.parametrize("name", discover())
+def test_a_game_without_one_is_told_the_command_that_makes_it(name: str, tmp_path: Path) -> None:
+    game = discover()[name]
+    (advice,) = missing([game], tmp_path)
     _, _, command = advice.partition("towerhall ")
     arguments = build_parser().parse_args(command.split())
-    arguments.out = tmp_path / arguments.out
+    arguments.out = tmp_path / arguments.out.relative_to("tests/games/playthroughs")
     assert arguments.run(arguments) == 0
     assert arguments.out.exists()
+    assert missing([game], tmp_path) == []
+
+
+def test_a_game_with_one_level_of_bots_gets_a_command_that_can_be_run(tmp_path: Path) -> None:
+    (advice,) = missing([replace(DICE_DUEL, bots={"hard": DICE_DUEL.bots["easy"]})], tmp_path)
+    assert "towerhall playthrough dice_duel --bots hard,hard --out " in advice
+    assert advice.endswith("tests/games/playthroughs/dice_duel/hard_2.txt")
 
 
 @pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -3,9 +3,9 @@
 import sys
 
 from towerhall_server.cli.main import main
-from towerhall_server.lobby import coming
+from towerhall_server.lobby import arrivals
 
 if __name__ == "__main__":
-    coming.COMING_MS = 2_000  # type: ignore[misc]
-    coming.SWEEP_SECONDS = 0.2  # type: ignore[misc]
+    arrivals.COMING_MS = 2_000  # type: ignore[misc]
+    arrivals.SWEEP_SECONDS = 0.2  # type: ignore[misc]
     sys.exit(main())

@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
 
-from tests.eventlog.proxy import Proxy
-from tests.room.live_rooms import DUEL, FakeViewer, LiveNode, live_node
+from tests.live.live_rooms import DUEL, FakeViewer, LiveNode, live_node
+from tests.proxy.store import Proxy
 from towerhall_protocol.lobby import Filter, LobbyPatch, LobbyReset
 from towerhall_protocol.merge_patch import apply
 from towerhall_protocol.messages import ServerGo, ServerPaused
-from towerhall_server.eventlog.errors import StoreError
 from towerhall_server.eventlog.keys import room_keys
-from towerhall_server.eventlog.wakes import Listed, Missed, Wake, listen
+from towerhall_server.eventlog.notifications import Listed, Missed, Wake, listen
+from towerhall_server.frames import Prepared
 from towerhall_server.lobby import board as board_module
 from towerhall_server.lobby.board import Board, Source
-from towerhall_server.room.prepared import Prepared
+from towerhall_server.store.errors import StoreError
 
 PATIENCE_SECONDS = 20.0
 

@@ -3,25 +3,26 @@
 import asyncio
 from functools import partial
 
+import msgspec
 import pytest
 from redis.asyncio import Redis
 
-from tests.room.live_rooms import DUEL, FakeViewer, LiveNode
-from towerhall_server.eventlog.errors import StoreError
+from tests.live.live_rooms import DUEL, FakeViewer, LiveNode
+from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import AnyGame
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
-from towerhall_server.lobby import caller, coming, quickplay
+from towerhall_server.lobby import arrivals, caller, quickplay
 from towerhall_server.lobby.caller import ask
-from towerhall_server.lobby.quickplay import Quickplay, Seated, wish_of
-from towerhall_server.lobby.store import LobbyStore
-from towerhall_server.room.core import Plan
+from towerhall_server.lobby.quickplay import Quickplay, Seated, offer_again, wish_of
 from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Person
+from towerhall_server.room.steps import Plan
+from towerhall_server.store.errors import StoreError
 
 
 def person(name: str) -> Person:
-    return FakeViewer(name).person
+    return FakeViewer(name).owner
 
 
 def plan(name: str, seats: int = 2, turn_seconds: int = 0) -> Plan:
@@ -76,7 +77,7 @@ async def test_a_window_that_is_open_gets_the_seat_and_is_not_closed(here: At, t
     ann = await here.seat("ann")
     for node in (here.node, there.node):
         bob = await node.enter(ann.code, f"bob at {node.log.node}")
-        seated = await there.quickplay.seat(plan("ann", seats=2), bob.person)
+        seated = await there.quickplay.seat(plan("ann", seats=2), bob.owner)
         assert seated.code == ann.code
         await bob.until(partial(is_seated, bob))
         assert bob.replay.seat == seated.seat
@@ -197,6 +198,9 @@ async def test_a_claim_that_was_slept_away_leads_to_the_room_of_others(
     monkeypatch.setattr(here.store, "settle", late)
     ann = await here.seat("ann")
     assert ann.code == bob[0].code
+    tables = [actor.follower.room.table for actor in here.node.directory]
+    (own,) = (table for table in tables if table.code != bob[0].code)
+    assert own.free_seats() == (0, 1), "nobody sits in the room to which nobody is sent"
 
 
 async def test_a_maker_that_dies_is_waited_for_a_moment_only(
@@ -230,7 +234,7 @@ async def test_nobody_is_sent_to_a_room_that_all_have_left(
     ann = await here.seat("ann")
     looking = await here.node.enter(ann.code, "ann")
     await looking.do("ready")
-    monkeypatch.setattr(coming, "COMING_MS", 0)
+    monkeypatch.setattr(arrivals, "COMING_MS", 0)
     bob = await there.seat("bob", seats=2)
     assert bob.code == ann.code  # she is there, on another node
     await (await there.node.enter(ann.code, "bob")).do("stand")
@@ -260,3 +264,27 @@ async def test_a_silent_store_is_told(here: At) -> None:
     store = LobbyStore(EventLog("unix:///nowhere/at/all"))
     with pytest.raises(StoreError):
         await Quickplay(here.node.directory, store).seat(plan("ann"), person("ann"))
+
+
+async def test_a_room_that_was_put_back_is_offered_to_others_again(
+    here: At, there: At, redis: Redis
+) -> None:
+    quick = msgspec.structs.replace(plan("ann"), quick=True)
+    ann = await here.quickplay.seat(quick, person("ann"))
+    (key,) = await redis.keys("*quick*open")
+    own = await here.node.found(DUEL, 2)
+    for _ in range(2):
+        await redis.delete(key)
+        for actor in (await here.node.open(ann.code), own):
+            offer_again(actor.follower.room, here.store)
+        await asyncio.sleep(0.05)
+        assert await redis.zrange(key, 0, -1) == [ann.code.encode()]
+    bob = await there.seat("bob")
+    assert bob.code == ann.code
+    await redis.delete(key)
+    viewers = [await here.node.enter(ann.code, name) for name in ("ann", "bob")]
+    for viewer in reversed(viewers):
+        await viewer.do("ready")
+    offer_again((await here.node.open(ann.code)).follower.room, here.store)
+    cyd = await there.seat("cyd")
+    assert cyd.code != ann.code

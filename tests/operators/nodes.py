@@ -8,27 +8,30 @@ from typing import Final
 import msgspec
 
 from tests.operators.receiver import SECRET
+from tests.room.pure_rooms import id_of
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.eventlog.wakes import listen
+from towerhall_server.eventlog.notifications import listen
+from towerhall_server.eventlog.operators import OperatorStore, Person
 from towerhall_server.game import Rejected, discover
+from towerhall_server.live.actor import RoomActor
+from towerhall_server.live.clock import ServiceClock
+from towerhall_server.live.directory import Directory
+from towerhall_server.live.inbox import Order
+from towerhall_server.live.node import Node
 from towerhall_server.operators.deliveries import Deliveries, Pace
 from towerhall_server.operators.keys import Webhook
 from towerhall_server.operators.sender import Sender
-from towerhall_server.operators.store import OperatorStore, Person
-from towerhall_server.room import core
-from towerhall_server.room.actor import RoomActor
-from towerhall_server.room.clock import ServiceClock
+from towerhall_server.room import steps
+from towerhall_server.room.closing import close_step
 from towerhall_server.room.commits import Cause
-from towerhall_server.room.core import Plan, Step
-from towerhall_server.room.directory import Directory
 from towerhall_server.room.events import Settings
-from towerhall_server.room.inbox import Order
-from towerhall_server.room.node import Node
 from towerhall_server.room.seats import Person as Seated
+from towerhall_server.room.seats import guest_of
 from towerhall_server.room.state import Room
+from towerhall_server.room.steps import Plan, Step
 
 ACME: Final = "acme"
-PEOPLE: Final = {"identity-1": Person("one", "Ada"), "identity-2": Person("two", "Ben")}
+PEOPLE: Final = {id_of("one"): Person("one", "Ada"), id_of("two"): Person("two", "Ben")}
 QUICK: Final = Pace(first=0.05, most=0.2, lease=30.0, sweep=0.3, look=0.05)
 LATE: Final = Pace(first=0.05, most=0.2, lease=30.0, sweep=600.0)
 ATTEMPT_SECONDS: Final = 10.0
@@ -119,12 +122,12 @@ async def do(actor: RoomActor, decide: Callable[[Room], Step | Rejected | None])
 async def begin(actor: RoomActor) -> None:
     """Both sit down and are ready: the game begins by itself."""
     for n, (identity, person) in enumerate(PEOPLE.items()):
-        seated = Seated(identity, person.name)
+        seated = guest_of(actor.follower.room, Seated(identity, person.name))
         for m, body in enumerate(({"command": "sit"}, {"command": "ready"}), start=1):
-            cause = Cause(n, identity, f"origin-{n}", m)
+            cause = Cause(n, seated.id, f"origin-{n}", m)
             await do(
                 actor,
-                lambda room, s=seated, c=cause, b=body: core.manage(room, s, c, b),  # type: ignore[misc]
+                lambda room, s=seated, c=cause, b=body: steps.manage(room, s, c, b),  # type: ignore[misc]
             )
     assert actor.follower.room.playing
 
@@ -133,11 +136,11 @@ async def move(actor: RoomActor) -> bool:
     """One move of whoever is to act; whether the game goes on."""
 
     def step(room: Room) -> Step | Rejected | None:
-        return core.stand_in_step(room, room.to_act()[0]) if room.playing else None
+        return steps.stand_in_step(room, room.to_act()[0]) if room.playing else None
 
     await do(actor, step)
     return actor.follower.room.playing
 
 
 async def close(actor: RoomActor, reason: str = "closed_by_operator") -> None:
-    await do(actor, lambda room: core.close_step(room, reason))
+    await do(actor, lambda room: close_step(room, reason, "service"))

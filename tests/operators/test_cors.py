@@ -7,7 +7,7 @@ import pytest
 from tests.end_to_end.raw import ask
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from tests.operators.processes import ACME_KEY, OPERATORS
-from towerhall_server.operators.options import frame_ancestors
+from towerhall_server.config.operator_options import frame_ancestors
 
 FRIEND = "https://lobby.example"
 FRIENDS = (FRIEND, "http://localhost:3000")

@@ -13,18 +13,18 @@ from tests.operators.receiver import OK, SECRET, receiver, status
 from tests.operators.test_deliveries import told, without_repeats
 from towerhall_client.connection import connect
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.operators import Delivered
 from towerhall_server.game import discover
+from towerhall_server.live.clock import ServiceClock
+from towerhall_server.live.node import Node
 from towerhall_server.operators.reading import Logs
-from towerhall_server.operators.store import Told
-from towerhall_server.room.clock import ServiceClock
-from towerhall_server.room.node import Node
 
 
 async def to_tell(url: str, code: str) -> list[tuple[int, str]]:
     """What the log says that there is to tell, read by somebody who has no part in it."""
     async with EventLog(url) as log:
         node = Node("reader", log, ServiceClock(), discover())
-        reading = await Logs(node).after(code, Told())
+        reading = await Logs(node).after(code, Delivered())
     assert reading is not None
     return [(news.at.seq, news.kind) for news in reading.news]
 

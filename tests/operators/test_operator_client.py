@@ -103,6 +103,10 @@ async def test_bans_are_set_listed_and_lifted(acme: Operator, server: ServerProc
     by_id = await acme.ban(id=opened.seats[0].id)
     assert (by_account.external_id, by_account.reason) == (BEN.external_id, "unkind")
     assert by_account.id == opened.seats[1].id
+    assert (by_account.scope, by_id.scope) == ("service", "service")
+    stranger = await acme.ban(id="AAAAAAAAAAA")
+    assert stranger.scope == "rooms"
+    await acme.unban(stranger.id)
     assert await acme.bans() == (by_account, by_id)
     assert await Operator(server.url, OTHER_KEY).bans() == ()
     with pytest.raises(TableClosedError) as caught:

@@ -10,13 +10,15 @@ import msgspec
 import pytest
 
 from tests.protocol.test_spec import blocks, clause, fields_of, keys_of, rooms, table
-from towerhall_server.gateway import operator_requests, operator_routes
-from towerhall_server.gateway.operator_routes import OperatorRoutes
-from towerhall_server.operators import keys, sender, store
+from towerhall_server.config.settings import Settings
+from towerhall_server.eventlog import operators as store
+from towerhall_server.gateway.http import operator_requests, operator_routes
+from towerhall_server.gateway.http.operator_routes import OperatorRoutes
+from towerhall_server.operators import keys, sender
 from towerhall_server.operators.deliveries import Pace
 from towerhall_server.operators.happenings import Kind, state_of
 from towerhall_server.operators.sender import signature
-from towerhall_server.settings import Settings
+from towerhall_server.room import closing
 
 DAY_SECONDS = 24 * 3600
 
@@ -48,12 +50,13 @@ def test_the_kinds_are_those_of_the_code() -> None:
 
 
 def test_numbers_are_those_of_the_code() -> None:
-    assert f"1 to {keys.MOST_EXTERNAL}\ncharacters" in clause(162)
+    assert f"1 to {keys.MOST_EXTERNAL} characters" in " ".join(clause(162).split())
     assert store.ONCE_MS == 1000 * DAY_SECONDS
     assert f"again after {operator_routes.BUSY_MS // 1000} s" in clause(163)
     defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
     assert defaults["join_minutes"] == DAY_SECONDS // 60
-    assert f"at most {operator_requests.MOST_REASON} characters" in clause(167)
+    assert f"at most {operator_requests.MOST_REASON} characters" in " ".join(clause(167).split())
+    assert f"in the last {store.PERSON_MS // store.DAY_MS} days" in clause(167)
     assert f"within {sender.ATTEMPT_SECONDS:.0f} s" in clause(168)
     pace = Pace()
     assert (pace.first, pace.most, pace.give_up) == (2, 3600, DAY_SECONDS)
@@ -62,7 +65,7 @@ def test_numbers_are_those_of_the_code() -> None:
     assert all(1800 <= pace.wait(fails) <= 3600 for fails in (12, 13, 1000))
     assert pace.lease > sender.ATTEMPT_SECONDS
     assert pace.look <= pace.first / 2, "or what is due waits longer than the clause says"
-    for reason in (*operator_requests.OWN_REASONS, operator_requests.CLOSED):
+    for reason in (*closing.OWN_REASONS, operator_requests.CLOSED):
         assert f"`{reason}`" in clause(166)
 
 

@@ -2,10 +2,13 @@
 
 from towerhall_protocol import lobby
 from towerhall_protocol import messages as m
+from towerhall_protocol.commands import base64url
 from towerhall_protocol.offers import Choice, Offer, Range
 
 PERSON = "cGVyc29uMDE"
 CURSOR = m.Cursor("AAAAAAAAAAAAAAAAAAAAAA.all.1.1", 41, "k3J9x_Pq0aE")
+CHAIN = base64url(bytes(range(32)))
+SIGNATURE = base64url(bytes(range(32)) * 2)
 VIEW = {
     "room": {"code": "QJXKZB", "status": "playing", "seats": {"0": {"name": "Ada"}}},
     "game": {"round": 3, "calls": {"0": 2}},
@@ -31,6 +34,7 @@ FROM_CLIENT: tuple[tuple[str, m.ClientMessage], ...] = (
     ("history", m.ClientHistory(1, 41)),
     ("chat", m.ClientChat("good evening ☺")),
     ("emote", m.ClientEmote("well_played")),
+    ("sign", m.ClientSign()),
     ("ping", m.ClientPing(41)),
 )
 FROM_SERVER: tuple[tuple[str, m.ServerMessage], ...] = (
@@ -38,7 +42,20 @@ FROM_SERVER: tuple[tuple[str, m.ServerMessage], ...] = (
         "welcome with the whole view",
         m.ServerWelcome(
             m.Arrival(
-                PERSON, "Ada", 1, (1_700_000_000_000, 5_000), CURSOR, VIEW, 0, 2, (0, 2), 3, True
+                PERSON,
+                "Ada",
+                1,
+                (1_700_000_000_000, 5_000),
+                CURSOR,
+                VIEW,
+                0,
+                2,
+                (0, 2),
+                3,
+                True,
+                (42, CHAIN),
+                True,
+                True,
             )
         ),
     ),
@@ -55,21 +72,24 @@ FROM_SERVER: tuple[tuple[str, m.ServerMessage], ...] = (
         "frame caused by the room",
         m.ServerFrame(44, "nnnnnnnnnnn", (), (), {"game": None, "room": {"status": "over"}}),
     ),
+    ("chain", m.ServerChain(48, CHAIN)),
+    ("chain, signed", m.ServerChain(49, CHAIN, "k3J9x_Pq0aE", SIGNATURE)),
     ("offers", m.ServerOffers(42, "Zz0_-aaaaaa", OFFERS)),
     ("rejected", m.ServerRejected(7, "bid_too_low", "5", {"highest": 3}, "name more")),
     ("duplicate", m.ServerDuplicate(7, 42)),
     ("accepted dry run", m.ServerAccepted(8, {"score": 12})),
+    ("searching, with others before it", m.ServerSearching(9, 2)),
     ("history", m.ServerHistory((FRAME,), 42)),
     ("reset", m.ServerReset(CURSOR, VIEW, 1)),
     ("a seat", m.ServerSeat(2)),
     ("no seat", m.ServerSeat(-1)),
-    ("presence", m.ServerPresence((0, 2), 5)),
-    ("chat", m.ServerChat("1-0", "Ada", 0, "good evening ☺", 1_700_000_000_000)),
-    ("emote", m.ServerEmote("Ada", 0, "well_played")),
+    ("presence", m.ServerPresence((0, 2), 5, (0, 45_000, 0))),
+    ("chat", m.ServerChat("1-0", "Ada", 0, "good evening ☺", 1_700_000_000_000, "cGVyc29uMDE")),
+    ("emote", m.ServerEmote("Ada", 0, "well_played", "cGVyc29uMDE")),
     ("paused", m.ServerPaused(True)),
     ("go", m.ServerGo(5000)),
     ("pong", m.ServerPong(41, (1_700_000_000_000, 5_000))),
-    ("error", m.ServerError("too_many", {"retry_ms": 500}, "too much at once")),
+    ("error", m.ServerError("too_many", {"retry_ms": 500}, "too much at once", "P-72")),
 )
 
 LIST = {
@@ -104,5 +124,5 @@ FROM_LOBBY: tuple[tuple[str, lobby.LobbyServerMessage], ...] = (
     ("paused", m.ServerPaused(True)),
     ("go", m.ServerGo(5000)),
     ("pong", m.ServerPong(1, (1_700_000_000_000, 0))),
-    ("error", m.ServerError("too_many", {"retry_ms": 500}, "too much at once")),
+    ("error", m.ServerError("too_many", {"retry_ms": 500}, "too much at once", "P-72")),
 )

@@ -120,6 +120,9 @@ class ModelServer:
     def _command(self, n: int, body: Mapping[str, Any], *, dry: bool) -> None:
         if n in self.done:
             self._send(m.ServerDuplicate(n, self.done[n]))
+        elif n < max(self.done, default=0):
+            # The tail that held it was lost, and a later command came first (P-42).
+            self._send(m.ServerRejected(n, "stale", "P-42", {}, "stale"))
         elif body["command"] == "refuse":
             self._send(m.ServerRejected(n, "no", "P-0", {}, "no"))
         elif dry:

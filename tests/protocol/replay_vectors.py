@@ -27,6 +27,10 @@ Step = dict[str, Any]
 
 HELLO: Step = {"do": "hello", "token": "token"}
 WAITING = {"room": {"uid": UID, "status": "waiting", "seats": {}}}
+OPEN_ROOM = {"room": {**WAITING["room"], "code": "QJXKZB", "commitment": "promise"}}
+OVER = {"room": {**OPEN_ROOM["room"], "status": "over", "rematch": "QJXKZC"}}
+CHAIN = {seq: base64url(bytes([seq]) * 32) for seq in range(14, 19)}
+"""What a server may say of the chain at these seqs."""
 PLAYING = {"room": {"uid": UID, "status": "playing"}, "game": {"turn": 0, "calls": {"0": 2}}}
 
 
@@ -48,8 +52,9 @@ def welcome(seq: int, view: object = None, *, watching: bool = False, **more: ob
     return receive("welcome", greeting)
 
 
-def frame(seq: int, cause: list[object], patch: object) -> Step:
-    return receive("frame", seq, f"mark{seq}", cause, [["happened", seq]], patch)
+def frame(seq: int, cause: list[object], patch: object, *facts: object) -> Step:
+    told = [*facts] or [["happened", seq]]
+    return receive("frame", seq, f"mark{seq}", cause, told, patch)
 
 
 def offers(seq: int) -> Step:
@@ -173,6 +178,34 @@ CASES: list[tuple[str, list[Step]]] = [
         ],
     ),
     (
+        "turned away as too many: sent again in order when another one is answered",
+        [
+            *JOINED,
+            *(command("bid", number=3) for _ in range(8)),
+            receive("error", "too_many_unanswered", {"most": 8, "n": 7}, "wait for answers"),
+            receive("error", "too_many_unanswered", {"most": 8, "n": 8}, "wait for answers"),
+            frame(5, [1], {"room": {"watched": True}}),
+            receive("rejected", 1, "stale", "P-43", {}, "look at the newest offers"),
+            receive("error", "too_many_unanswered", {"most": 8, "n": 8}, "wait for answers"),
+            receive("duplicate", 7, 4),
+            receive("error", "too_many_unanswered", {"most": 8, "n": 1}, "wait for answers"),
+            receive("error", "too_many_unanswered", {"most": 8, "n": 2}, "wait for answers"),
+            HELLO,
+            welcome(5),
+            receive("duplicate", 2, 4),
+        ],
+    ),
+    (
+        "a command waits for its search, and is unanswered until there is an answer",
+        [
+            *JOINED,
+            BID,
+            receive("searching", 1, 1),
+            receive("searching", 1, 0),
+            frame(5, [0, ORIGIN, 1], {"game": {"turn": 1}}),
+        ],
+    ),
+    (
         "a nonce is shown, sealed and opened",
         [
             HELLO,
@@ -193,11 +226,168 @@ CASES: list[tuple[str, list[Step]]] = [
         [
             *JOINED,
             receive("presence", [0, 1], 3),
-            receive("chat", "1-0", "Ada", 0, "good evening ☺", 1_700_000_000_000),
+            receive("chat", "1-0", "Ada", 0, "good evening ☺", 1_700_000_000_000, "cGVyc29uMDE"),
             receive("paused", True),
             receive("pong", 4, [10, 6]),
             receive("go", 5000),
             receive("error", "too_many", {"retry_ms": 500}, "too much at once"),
+        ],
+    ),
+    (
+        "evidence: chains that were told, signed or not, up to the end",
+        [
+            HELLO,
+            welcome(14, OPEN_ROOM, chain=[15, CHAIN[15]], shared=True),
+            frame(15, [], {"room": {"status": "sealed", "deal": 1}}, ["sealed", 1, ["", ""]]),
+            receive("chain", 15, CHAIN[15], "k3J9x_Pq0aE", "signature"),
+            frame(16, [], {"room": {"status": "playing"}}),
+            receive("chain", 16, CHAIN[16]),
+            frame(17, [], {"room": {"status": "over"}}),
+            receive("chain", 17, CHAIN[17], "k3J9x_Pq0aE", "signature"),
+            frame(18, [], {"room": {"rematch": "QJXKZC"}}),
+            receive("chain", 18, CHAIN[18]),
+            HELLO,
+            welcome(18, OVER, chain=[18, CHAIN[18]], shared=True),
+        ],
+    ),
+    (
+        "evidence: two chains of one place, and a view that only this seat sees",
+        [
+            HELLO,
+            welcome(15, OPEN_ROOM, chain=[15, CHAIN[15]]),
+            frame(16, [], {"room": {"status": "playing"}}),
+            receive("chain", 16, CHAIN[16]),
+            receive("chain", 16, CHAIN[17]),
+            receive("reset", [BASE, 14, "mark14"], OPEN_ROOM, 2),
+            HELLO,
+            welcome(14, OPEN_ROOM, watching=True, chain=[16, CHAIN[18]]),
+            frame(15, [], {"room": {"status": "playing"}}),
+            frame(16, [], {"game": {"turn": 0}}),
+        ],
+    ),
+    (
+        "evidence: the nonce that was opened, and is in the log",
+        [
+            HELLO,
+            welcome(1, OPEN_ROOM, shared=True),
+            {"do": "sit"},
+            frame(2, [-1, ORIGIN, 1], {"room": {"seats": {"0": {"nonce": "sealed"}}}}),
+            frame(3, [], {"room": {"status": "sealed", "deal": 1}}, ["sealed", 1, ["hash"]]),
+            frame(4, [0, ORIGIN, 2], {"room": {"seats": {"0": {"nonce": "open"}}}}),
+        ],
+    ),
+]
+
+
+OTHER_BASE = "AAECAwQFBgcICQoLDA0ODw.0.1.1"
+OPEN_STEPS: list[Step] = [
+    HELLO,
+    welcome(1, WAITING, watching=True),
+    {"do": "sit"},
+    frame(2, [-1, ORIGIN, 1], {"room": {"seats": {"0": {"nonce": "sealed"}}}}),
+    receive("seat", 0),
+    frame(3, [1, "somebody", 5], {"room": {"status": "sealed", "deal": 1}}),
+]
+
+
+def elsewhere(base: str, seq: int, mark: str) -> list[Step]:
+    """A welcome that goes on, but from another cursor than the one that was sent."""
+    arrival = {"you": "cGVyc29uMDE", "name": "Ada", "level": 1, "now": [9, 5]}
+    return [
+        *JOINED,
+        BID,
+        HELLO,
+        receive("welcome", {**arrival, "cursor": [base, seq, mark], "seat": 0}),
+        frame(5, [1], {"game": {"turn": 1}}),
+        HELLO,
+        welcome(5, {"game": {"turn": 1}}),
+    ]
+
+
+CASES += [
+    (
+        "P-42: after a second hello the numbers go on",
+        [
+            *JOINED,
+            BID,
+            frame(5, [0, ORIGIN, 1], {"game": {"turn": 0}}),
+            HELLO,
+            welcome(5),
+            offers(5),
+            BID,
+        ],
+    ),
+    (
+        "P-31: a frame of another origin with the same number is no answer",
+        [*JOINED, BID, frame(5, [0, "YW5vdGhlcjE", 1], {"room": {"watched": True}})],
+    ),
+    ("P-25: a welcome goes on from another base", elsewhere(OTHER_BASE, 4, "mark4")),
+    ("P-25: a welcome goes on from another seq", elsewhere(BASE, 3, "mark4")),
+    ("P-25: a welcome goes on from another mark", elsewhere(BASE, 4, "mark3")),
+    (
+        "P-25: a second welcome is a fault, and all that follows is ignored",
+        [
+            *JOINED,
+            BID,
+            welcome(4),
+            frame(5, [0, ORIGIN, 1], {"game": {"turn": 1}}),
+            receive("rejected", 1, "stale", "P-43", {}, "look at the newest offers"),
+            HELLO,
+            welcome(5, {"game": {"turn": 1}}),
+        ],
+    ),
+    (
+        "P-25: error, go and pong may come before welcome, a frame may not",
+        [
+            HELLO,
+            receive("error", "hello_expected", {}, "wait for welcome", "P-16"),
+            receive("go", 5000),
+            receive("pong", 0, [10, 6]),
+            welcome(4, PLAYING),
+            HELLO,
+            frame(5, [1], {"game": {"turn": 1}}),
+            HELLO,
+            welcome(5, PLAYING),
+        ],
+    ),
+    (
+        "P-27: a reset voids offers that are held, and may have another base",
+        [
+            *JOINED,
+            receive("reset", [BASE, 4, "mark4"], PLAYING, 0),
+            offers(4),
+            receive("reset", [OTHER_BASE, 6, "mark6"], {"game": {"turn": 1}}, 0),
+            frame(7, [1], {"game": {"turn": 0}}),
+        ],
+    ),
+    (
+        "P-26: a dry command that is unanswered is sent again",
+        [
+            *JOINED,
+            command("bid", number=3, dry=True),
+            BID,
+            HELLO,
+            welcome(4),
+            receive("accepted", 1, {}),
+            frame(5, [0, ORIGIN, 2], {"game": {"turn": 1}}),
+        ],
+    ),
+    (
+        "P-17: a welcome without seat takes the seat away",
+        [*JOINED, HELLO, welcome(5, {"room": {"status": "waiting"}}, watching=True)],
+    ),
+    (
+        "P-39: the key game voids offers, null too",
+        [*JOINED, frame(5, [], {"room": {"status": "over"}, "game": None})],
+    ),
+    (
+        "P-54: while open is unanswered, no message leads to a second one",
+        [
+            *OPEN_STEPS,
+            receive("presence", [0], 0),
+            frame(4, [], {"room": {"watched": True}}),
+            frame(5, [0, ORIGIN, 2], {"room": {"seats": {"0": {"nonce": "open"}}}}),
+            receive("presence", [0], 1),
         ],
     ),
 ]
@@ -251,6 +441,7 @@ def do(client: Replay, step: Step) -> tuple[list[m.ClientMessage], bool]:
     sends: list[m.ClientMessage] = []
     if any(isinstance(each, h.Synced | h.Reset) for each in happenings):
         sends += client.resend()
+    sends += client.postponed()
     opening = client.opening()
     if opening is not None:
         sends.append(opening)
@@ -266,6 +457,7 @@ def known(client: Replay, faulted: bool) -> dict[str, Any]:
         "offers": client.offers,
         "unanswered": client.unanswered,
         "fault": faulted,
+        "evidence": client.evidence,
     }
     document: dict[str, Any] = json.loads(encode_json(knowledge))
     return document

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from towerhall_protocol.fairness import (
     NO_NONCE,
     Act,
+    bot_entropy,
     commitment,
     game_seed,
     nonce_hash,
@@ -51,6 +52,13 @@ def test_the_published_vector_holds() -> None:
     assert Act(SEED, 0).shuffle(range(10)) == [1, 3, 9, 2, 0, 7, 8, 5, 6, 4]
     assert Act(SEED, 1).shuffle(range(10)) == [1, 7, 6, 0, 4, 9, 3, 2, 8, 5]
     assert Act(SEED, 2).below(6) == 3
+
+
+def test_a_bot_draws_from_the_seed_and_the_seq_of_its_decision() -> None:
+    label = b"towerhall/1/bot\0"
+    assert bot_entropy(SEED, 258) == sha256(label + SEED + bytes([0] * 6 + [1, 2])).digest()
+    with pytest.raises(ValueError, match="32"):
+        bot_entropy(b"", 1)
 
 
 def test_a_nonce_is_hashed_with_its_own_label_and_the_room() -> None:

@@ -38,17 +38,19 @@ def agrees(data: bytes) -> bool:
     return True
 
 
-def written(pairs: Iterable[tuple[object, object]]) -> bytes:
+def written(pairs: Iterable[tuple[object, object]], *more: object) -> bytes:
     """A command with a map of these pairs, as a stranger may write it."""
     packer = msgpack.Packer(autoreset=False)
     pairs = list(pairs)
-    packer.pack_array_header(4)
+    packer.pack_array_header(4 + len(more))
     for item in ("command", 7, TAG):
         packer.pack(item)
     packer.pack_map_header(len(pairs))
     for key, value in pairs:
         packer.pack(key)
         packer.pack(value)
+    for last in more:
+        packer.pack(last)
     return packer.bytes()
 
 
@@ -61,11 +63,18 @@ def written(pairs: Iterable[tuple[object, object]]) -> bytes:
         {"command": "build", "cards": []},
         {"command": "sit", "seat": 2, "nonce_hash": "A" * 43},
         {"command": "ready", "ready": True},
-        {"command": "x", "nothing": None, "least": -MAX_INTEGER, "most": MAX_INTEGER},
+        {"command": "x", "least": -MAX_INTEGER, "most": MAX_INTEGER},
     ],
 )
 def test_what_players_send_takes_the_short_way(body: Mapping[str, Any]) -> None:
     assert agrees(written(body.items()))
+    assert agrees(written(body.items(), False)), "as both clients of this project send it"
+    assert agrees(encode(ClientCommand(7, TAG, dict(body), dry=True)))
+
+
+@pytest.mark.parametrize("more", [(0,), (None,), (False, False), (b"",)])
+def test_a_command_with_other_last_items_takes_the_long_way(more: tuple[object, ...]) -> None:
+    assert not agrees(written({"command": "pass"}.items(), *more))
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
@@ -86,7 +95,6 @@ def test_every_command_that_a_game_offers_at_first_takes_the_short_way(name: str
         b"\xc1",
         encode(["ping", 1]),
         encode(["command", 1, TAG]),
-        encode(["command", 1, TAG, {"command": "pass"}, True]),
         encode(["command", 1, TAG, {"command": "pass"}, False, "later"]),
         encode(["command", True, TAG, {"command": "pass"}]),
         encode(["command", MAX_INTEGER + 1, TAG, {"command": "pass"}]),

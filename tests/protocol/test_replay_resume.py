@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.protocol.documents import documents
@@ -157,6 +157,19 @@ def test_every_commit_is_applied_once_and_every_command_done_once(
     assert set(pair.asked) <= set(answered)
 
 
+LOST_BEFORE_A_LATER_COMMAND: list[tuple[str, Any]] = [
+    ("command", "bid"),
+    ("command", "bid"),
+    ("connect", False),
+    ("serve", 1),
+    ("reset", None),
+    ("deliver", 1),
+    ("serve", 1),
+    ("lose", 1),
+]
+
+
+@example(script=LOST_BEFORE_A_LATER_COMMAND)
 @given(script=st.lists(steps | losses, max_size=40))
 def test_a_lost_tail_leaves_the_client_with_what_the_server_has(
     script: list[tuple[str, Any]],

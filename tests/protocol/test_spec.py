@@ -26,6 +26,8 @@ from towerhall_protocol.lobby import (
 from towerhall_protocol.merge_patch import apply
 from towerhall_protocol.messages import Arrival, ClientMessage, Greeting, ServerMessage
 from towerhall_protocol.offers import Offer
+from towerhall_protocol.public_log import Dropped, Ended, Logged, Opened, read_leaf
+from towerhall_protocol.record import FORMAT, Deal, Hand, Proof, Record
 from towerhall_protocol.replay import MOST_UNANSWERED
 from towerhall_protocol.wire import (
     read_client,
@@ -33,37 +35,52 @@ from towerhall_protocol.wire import (
     read_lobby_server,
     read_server,
 )
-from towerhall_server.game import LEVELS, discover
-from towerhall_server.gateway import names, tokens
-from towerhall_server.gateway.http import STATUS
-from towerhall_server.gateway.limits import Limits
-from towerhall_server.gateway.lobby_routes import (
+from towerhall_server.access import names, tokens
+from towerhall_server.access.rates import Limits
+from towerhall_server.config.settings import LIMIT, READERS
+from towerhall_server.game import LEVELS, AnyGame, discover
+from towerhall_server.gateway.http.lobby_routes import (
     LINK_MS,
     LobbyRoutes,
     NewLink,
     NewQuickplay,
+    NewRevocation,
     UsedLink,
 )
-from towerhall_server.gateway.routes import NewGuest, NewRoom
-from towerhall_server.gateway.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
-from towerhall_server.gateway.socket import MAX_FRAGMENTS
-from towerhall_server.lobby.coming import COMING_MS
+from towerhall_server.gateway.http.log_routes import LogRoutes, NewCosignature
+from towerhall_server.gateway.http.routes import NewGuest, NewRoom
+from towerhall_server.gateway.responses import STATUS
+from towerhall_server.gateway.ws.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
+from towerhall_server.gateway.ws.socket import MAX_FRAGMENTS
+from towerhall_server.live import chat, history
+from towerhall_server.live.absence import ABSENT_SECONDS, HOST_AWAY_SECONDS
+from towerhall_server.lobby.arrivals import COMING_MS
 from towerhall_server.lobby.games import describe_game
 from towerhall_server.lobby.listing import MOST_ROOMS
-from towerhall_server.lobby.mine import MOST_ROOMS as MOST_MINE
-from towerhall_server.room import chat, core, history, state
-from towerhall_server.room.absence import ABSENT_SECONDS, HOST_AWAY_SECONDS
+from towerhall_server.lobby.my_rooms import MOST_ROOMS as MOST_MINE
+from towerhall_server.room import pace, state, steps
+from towerhall_server.room.closing import abandon_step
+from towerhall_server.room.commands import ROOM_COMMANDS
 from towerhall_server.room.commits import Cause
-from towerhall_server.room.core import Plan, Step
-from towerhall_server.room.during import STAND_IN, TIMEOUTS_TO_CALL, TIMEOUTS_TO_GO
-from towerhall_server.room.events import PUBLIC_FIELDS, EndWanted, Settings, TimedOut, facts
-from towerhall_server.room.gate import RIGHTS
-from towerhall_server.room.record_shape import FORMAT, Deal, Hand, Proof, Record
+from towerhall_server.room.during import TIMEOUTS_TO_CALL, TIMEOUTS_TO_GO
+from towerhall_server.room.events import (
+    PUBLIC_FIELDS,
+    EndWanted,
+    PersonMuted,
+    PersonSat,
+    SeatKicked,
+    Settings,
+    TimedOut,
+    facts,
+)
+from towerhall_server.room.gate import GAME
 from towerhall_server.room.rematch import rematch_plan
 from towerhall_server.room.seats import BOT_DELAY_MS, TURN_SECONDS, Known, Person
 from towerhall_server.room.state import Room
+from towerhall_server.room.steps import Plan, Step
 from towerhall_server.room.view import SHARED, view
-from towerhall_server.settings import LIMIT, READERS
+from towerhall_server.signing.history import PublishedKey
+from towerhall_server.transparency.store import LONG_DAYS, Counts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPEC = (ROOT / "protocol/SPEC.md").read_text()
@@ -73,7 +90,7 @@ CHANGELOG = (ROOT / "protocol/CHANGELOG.md").read_text()
 CLAUSE = re.compile(r"^### P-([0-9]+) (.+)$", re.MULTILINE)
 CITED = re.compile(r"\bP-([0-9]+)\b")
 SHAPE = re.compile(
-    r'^\*\*(Client|Server|Lobby) sends( to the lobby)?\*\* `\["(\w+)", ([^\]]+)\]`$',
+    r'^\*\*(Client|Server|Lobby) sends( to the lobby)?\*\* `\["(\w+)"(?:, ([^\]]+))?\]`$',
     re.MULTILINE,
 )
 BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
@@ -164,7 +181,7 @@ def shapes() -> Iterator[tuple[str, str, str]]:
 
 @pytest.mark.parametrize(("side", "union"), SIDES)
 def test_the_shape_of_every_message_is_that_of_the_code(side: str, union: Any) -> None:
-    written = {name: rest.split(", ") for who, name, rest in shapes() if who == side}
+    written = {name: re.findall(r"[^, ]+", rest) for who, name, rest in shapes() if who == side}
     coded = {shape.__struct_config__.tag: fields_of(shape) for shape in get_args(union)}
     assert written == coded
 
@@ -268,30 +285,35 @@ def test_the_limits_of_a_message_are_those_of_the_codec() -> None:
 def test_fixed_numbers_are_those_of_the_code() -> None:
     assert {name: int(value) for name, value, _ in table(73, 1)} == {
         "unanswered commands": MOST_UNANSWERED,
-        "remembered commands": state.MOST_PAIRS,
+        "remembered commands": state.MOST_REMEMBERED,
+        "remembered origins": state.MOST_ORIGINS,
+        "remembered senders": state.MOST_SENDERS,
+        "changes at once": pace.MOST_AT_ONCE,
+        "change ms": pace.RETURNS_MS,
         "history frames": history.MOST_FRAMES,
         "history bytes": history.MOST_BYTES,
         "chat characters": names.CHAT_CHARACTERS_MAX,
         "chat lines": chat.BACKLOG,
         "name characters": names.NAME_GRAPHEMES_MAX,
         "token bytes": tokens.TOKEN_BYTES_MAX,
-        "opening ms": core.OPEN_MS,
-        "empty room ms": core.EMPTY_MS,
-        "idle room ms": core.IDLE_MS,
-        "idle game ms": core.ABANDONED_MS,
-        "ended room ms": core.KEPT_MS,
+        "opening ms": steps.OPEN_MS,
+        "empty room ms": steps.EMPTY_MS,
+        "idle room ms": steps.IDLE_MS,
+        "idle game ms": steps.ABANDONED_MS,
+        "ended room ms": steps.KEPT_MS,
     }
     assert MOST_UNANSWERED == MOST_UNANSWERED_THERE
     assert (TIMEOUTS_TO_CALL, TIMEOUTS_TO_GO) == (2, 3)
     assert "twice in a row" in clause(58)
     assert "three times in a row" in clause(58)
-    assert (ABSENT_SECONDS, HOST_AWAY_SECONDS) == (120, 60)
-    assert "two minutes" in clause(58)
+    assert (ABSENT_SECONDS, HOST_AWAY_SECONDS) == (60, 60)
+    assert "for one minute" in clause(58)
     assert "for a minute" in clause(56)
     assert [(span[0], span[-1]) for span in TURN_SECONDS] == [(0, 0), (5, 600), (3600, 1209600)]
     assert "0 (no clock), 5 to 600 (a clock for one sitting), or 3600 to 1209600" in clause(57)
     assert f"`bot_delay_ms` is 0 to {BOT_DELAY_MS[-1]}" in clause(57)
-    assert f"`{STAND_IN}` if left out" in clause(58)
+    assert f"`beat_ms` is 0 to {BOT_DELAY_MS[-1]}" in clause(57)
+    assert f"`{discover()['five_towers'].stand_in}` if left out" in clause(58)
     assert re.findall(r"`(\w+)`", clause(98).split("one of")[1].split(";")[0]) == list(m.EMOTES)
     assert f"{MAX_FRAGMENTS} fragments" in clause(3)
 
@@ -299,6 +321,18 @@ def test_fixed_numbers_are_those_of_the_code() -> None:
 def test_the_facts_of_the_room_are_those_of_the_code() -> None:
     coded = {facts_name(kind): list(public) for kind, public in PUBLIC_FIELDS.items()}
     assert {name: re.findall(r"\w+", public) for name, public in table(32)} == coded
+
+
+def test_the_stored_events_of_the_room_are_those_of_the_code() -> None:
+    coded = {
+        facts_name(kind): [
+            (field.name, "" if field.name in PUBLIC_FIELDS[kind] else "*")
+            for field in msgspec.structs.fields(kind)
+        ]
+        for kind in PUBLIC_FIELDS
+    }
+    written = {name: re.findall(r"(\w+)`?(\*?)", fields) for name, fields in table(123)}
+    assert written == coded
 
 
 def facts_name(kind: type[Any]) -> str:
@@ -309,7 +343,8 @@ def facts_name(kind: type[Any]) -> str:
 
 def test_rights_are_those_of_the_gate() -> None:
     written = {command: frozenset(re.findall(r"\w+", who)) for command, who in table(56)}
-    assert written == RIGHTS
+    roles = {name: frozenset({right.role}) for name, right in ROOM_COMMANDS.items()}
+    assert written == {**roles, "game": {GAME.role}}
 
 
 def test_the_commands_to_the_room_are_listed() -> None:
@@ -327,10 +362,10 @@ def test_the_commands_to_the_room_are_listed() -> None:
 def rooms() -> Iterator[Room]:
     """A room in every status that it can have."""
     rules, ada, nonce = discover()["five_towers"], Person("ada", "Ada"), bytes(32)
-    for settings in (Settings(), Settings(turn_seconds=30, bot_delay_ms=0)):
+    for settings in (Settings(), Settings(turn_seconds=30, bot_delay_ms=0, beat_ms=1)):
         plan = Plan(rules, rules.presets["standard"], 2, settings, ada.id)
-        room = core.found(plan, "ABCDEF", bytes(UID_BYTES), bytes(SECRET_BYTES)).after
-        yield core.close_step(room, "abandoned").after
+        room = steps.found(plan, "ABCDEF", bytes(UID_BYTES), bytes(SECRET_BYTES)).after
+        yield abandon_step(room).after
     for body in (
         commands.sit(0, nonce_hash(bytes(UID_BYTES), nonce)),
         commands.add_bot("easy"),
@@ -340,28 +375,37 @@ def rooms() -> Iterator[Room]:
         commands.resign(),
     ):
         yield room
-        step = core.manage(room, ada, Cause(0, ada.id, "origin", 1), body)
+        step = steps.manage(room, ada, Cause(0, ada.id, "origin", 1), body)
         assert isinstance(step, Step), step
         room = step.after
     while room.playing:
         yield room
-        bot = core.bot_to_act(room)
-        step = core.timeout_step(room) if bot is None else core.bot_step(room, bot, b"")
+        bot = steps.bot_to_act(room)
+        step = steps.timeout_step(room) if bot is None else steps.bot_step(room, bot)
         assert isinstance(step, Step), step
         room = step.after
     yield room
     rematch = rematch_plan(room, ada.id, {})
     made = Known(rematch="ABCDEG")
-    step = core.manage(room, ada, Cause(0, ada.id, "origin", 2), commands.rematch(), made)
+    step = steps.manage(room, ada, Cause(0, ada.id, "origin", 2), commands.rematch(), made)
     assert isinstance(step, Step), step
     yield step.after
+    yield moderated(rules)
     quick = msgspec.structs.replace(rematch, quick=True)
-    yield core.found(quick, "ABCDEG", bytes(UID_BYTES), bytes(SECRET_BYTES)).after
+    yield steps.found(quick, "ABCDEG", bytes(UID_BYTES), bytes(SECRET_BYTES)).after
+
+
+def moderated(rules: AnyGame) -> Room:
+    """A room with aliases, in which a person was sent away and another one silenced."""
+    plan = Plan(rules, rules.presets["standard"], 2, Settings(), "", aliased=True)
+    room = steps.found(plan, "ABCDEH", bytes(UID_BYTES), bytes(SECRET_BYTES)).after
+    sat = PersonSat(0, "ada", "Ada")
+    return state.happen(room, (sat, SeatKicked(0), sat, PersonMuted("ada", True)), ())
 
 
 def test_the_keys_of_the_view_are_those_of_the_code() -> None:
     told = list(rooms())
-    wanted = state.happen(told[-3], (EndWanted(0, True), TimedOut(0)), ())
+    wanted = state.happen(told[-4], (EndWanted(0, True), TimedOut(0)), ())
     views: list[Any] = [view(room, SHARED) for room in (*told, wanted)]
     tables = [document["room"] for document in views]
     holders = [holder for shown in tables for holder in shown["seats"].values()]
@@ -392,11 +436,13 @@ def test_the_numbers_of_the_lobby_are_those_of_the_code() -> None:
     assert f"0 to {MOST_FREE};" in meanings(142)["free?"]
     asked = next(field for field in msgspec.structs.fields(Filter) if field.name == "status")
     assert f"up to {MOST_MINE} rooms" in clause(148)
-    assert f"not connected {COMING_MS // 1000} s later" in clause(147)
+    assert f"not connected {COMING_MS // 1000} s later" in " ".join(clause(147).split())
     made, used = (keys_of(f'"{text}') for text in clause(149).split('with `{"')[1:])
     assert made[: len(fields_of(NewLink))] == fields_of(NewLink)
     assert used[: len(fields_of(UsedLink))] == fields_of(UsedLink)
     assert f"{LINK_MS // 60_000} minutes" in clause(149)
+    (revoked,) = (keys_of(f'"{text}') for text in clause(151).split('with `{"')[1:])
+    assert revoked[: len(fields_of(NewRevocation))] == fields_of(NewRevocation)
     statuses = set(re.findall(r"`(\w+)`", meanings(142)["status?"]))
     assert statuses == set(get_args(asked.type)) - {""}
 
@@ -406,15 +452,17 @@ def test_the_numbers_of_the_lobby_are_those_of_the_code() -> None:
 
 def test_the_addresses_are_those_of_the_routes() -> None:
     served: set[str] = set()
-    for route in LobbyRoutes.table(LobbyRoutes.__new__(LobbyRoutes)):
-        path: str = getattr(route, "path", "")
+    lobby, log = LobbyRoutes.__new__(LobbyRoutes), LogRoutes.__new__(LogRoutes)
+    for route in (*lobby.table(), *log.table(lobby.reading)):
+        path: str = getattr(route, "path", "").replace(":path", "")
         methods = set(getattr(route, "methods", None) or ()) - {"HEAD"}
         served |= {f"{method} {path}" for method in methods}
     assert {address for address, _, _ in table(110)} == served
 
 
 @pytest.mark.parametrize(
-    ("number", "shape"), [(112, NewGuest), (115, NewRoom), (147, NewQuickplay)]
+    ("number", "shape"),
+    [(112, NewGuest), (115, NewRoom), (147, NewQuickplay), (185, NewCosignature)],
 )
 def test_the_bodies_of_requests_are_those_of_the_code(number: int, shape: Any) -> None:
     body = clause(number).partition(" → ")[0]
@@ -431,6 +479,23 @@ def test_the_record_is_that_of_the_code() -> None:
     assert fields_of(Hand) in maps
 
 
+# The public log
+
+
+def test_the_public_log_is_that_of_the_code() -> None:
+    assert list(meanings(186)) == fields_of(Logged)
+    leaves = [keys_of(re.sub(r'"kind":"\w+"', '"kind"', form)) for form, _ in table(182)]
+    for kind, written in zip((Opened, Ended, Dropped), leaves, strict=True):
+        assert sorted(written) == sorted(["kind", *fields_of(kind)])
+    numbers = meanings(183)
+    assert set(fields_of(Counts)) <= set(numbers)
+    assert numbers["long_days"] == str(LONG_DAYS)
+    (key,) = (keys_of(found) for found in re.findall(r"`\{([^}]+)\}` each", clause(180)))
+    assert key == fields_of(PublishedKey)
+    (example,) = blocks(clause(182), "json")
+    assert read_leaf(example.strip().encode()) is not None
+
+
 # The pages beside it
 
 
@@ -445,7 +510,7 @@ def test_the_level_is_that_of_the_code_and_every_level_has_an_entry() -> None:
 def test_the_client_of_the_readme_is_short_and_compiles() -> None:
     (client,) = blocks(README, "python")
     compile(client, "protocol/README.md", "exec")
-    assert len(client.splitlines()) <= 100
+    assert len(client.splitlines()) <= 120
     assert "towerhall_" not in client
 
 

@@ -12,8 +12,16 @@ from typing import Any
 import msgpack
 import msgspec
 
+from tests.protocol import (
+    chain_vectors,
+    log_vectors,
+    nikitin_vectors,
+    record_vectors,
+    replay_vectors,
+    signed_record_vectors,
+    webhook_vectors,
+)
 from tests.protocol import messages as samples
-from tests.protocol import replay_vectors, webhook_vectors
 from towerhall_protocol.codec import (
     FROM_CLIENT,
     CodecError,
@@ -23,8 +31,15 @@ from towerhall_protocol.codec import (
     encode_json,
 )
 from towerhall_protocol.commands import base64url as text_of
-from towerhall_protocol.fairness import NO_NONCE, Act, commitment, game_seed, nonce_hash
-from towerhall_protocol.merge_patch import diff
+from towerhall_protocol.fairness import (
+    NO_NONCE,
+    Act,
+    bot_entropy,
+    commitment,
+    game_seed,
+    nonce_hash,
+)
+from towerhall_protocol.merge_patch import apply, diff
 
 LONG = FROM_CLIENT.string_bytes + 1
 FOLDER = Path(__file__).resolve().parents[2] / "protocol" / "vectors"
@@ -62,6 +77,10 @@ def fairness() -> dict[str, Any]:
             }
             for deal, given in ((1, nonces), (2, nonces), (1, nonces[::-1]), (1, nonces[:2]))
         ],
+        "bots": [
+            {"seed": text_of(seed), "seq": seq, "entropy": text_of(bot_entropy(seed, seq))}
+            for seq in (1, 7, 1 << 40)
+        ],
         "shuffles": [
             {
                 "seed": text_of(seed),
@@ -74,6 +93,7 @@ def fairness() -> dict[str, Any]:
                 (1, list("9876543210")),
                 (2, cards),
                 (9, []),
+                (4, [2, 10, 1]),
             )
         ],
         "numbers": {
@@ -100,6 +120,7 @@ PATCHES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("an empty map is new", {}, {"m": {}}),
     ("a value becomes a map", {"a": 1}, {"a": {"b": 2}}),
     ("a map becomes a value", {"a": {"b": 2}}, {"a": 1}),
+    ("a whole part is gone", {"room": {}, "game": {"turn": 1}}, {"room": {}}),
     ("a list becomes a map", {"a": [1]}, {"a": {"b": [2]}}),
     (
         "a bid in Five Towers",
@@ -114,11 +135,28 @@ PATCHES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
+MERGES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("null inside a map that is new", {}, {"m": {"a": None, "b": 1}}),
+    ("null inside a map that replaces a value", {"m": 1}, {"m": {"a": None, "n": {"b": None}}}),
+    ("null for a key that is not there", {"a": 1}, {"b": None}),
+]
+
+
 def merge_patch() -> list[dict[str, Any]]:
-    """Documents before and after, and the smallest patch between them."""
+    """Documents before and after, and the smallest patch between them; then patches that are not
+    the smallest ones, which a client has to merge as well."""
     return [
         {"name": name, "before": before, "after": after, "patch": diff(before, after)}
         for name, before, after in PATCHES
+    ] + [
+        {
+            "name": name,
+            "before": before,
+            "after": apply(before, patch),
+            "patch": patch,
+            "smallest": False,
+        }
+        for name, before, patch in MERGES
     ]
 
 
@@ -216,10 +254,16 @@ def messages() -> dict[str, Any]:
 
 
 MAKERS: dict[str, Callable[[], Any]] = {
+    "chain": chain_vectors.chain,
     "codec": codec,
+    "equal_marks": chain_vectors.equal_marks,
+    "evidence": chain_vectors.evidence,
     "fairness": fairness,
     "merge_patch": merge_patch,
+    "merkle": log_vectors.merkle,
     "messages": messages,
+    "nikitin_towers": nikitin_vectors.nikitin_towers,
+    "notes": log_vectors.notes,
     "replay": replay_vectors.replay,
     "webhooks": webhook_vectors.webhooks,
 }
@@ -229,8 +273,30 @@ def written(name: str) -> str:
     return json.dumps(MAKERS[name](), indent=1, ensure_ascii=False) + "\n"
 
 
+def records() -> dict[str, bytes]:
+    """The files of whole records, as bytes."""
+    made: dict[str, Any] = {
+        "evidence": record_vectors.evidence(),
+        "keys": signed_record_vectors.keys(),
+        "tampered": record_vectors.tampered(),
+        "tampered_signed": signed_record_vectors.tampered(),
+    }
+    texts = {name: json.dumps(document, ensure_ascii=False) for name, document in made.items()}
+    whole = {
+        "true": record_vectors.true_record(),
+        "resigned": record_vectors.resigned_record(),
+        "signed": signed_record_vectors.signed_record(),
+    }
+    return whole | {
+        name: text.replace('}, {"name"', '},\n{"name"').encode() + b"\n"
+        for name, text in texts.items()
+    }
+
+
 def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "records").mkdir(parents=True, exist_ok=True)
+    for name, data in records().items():
+        (FOLDER / "records" / f"{name}.json").write_bytes(data)
     for name in MAKERS:
         (FOLDER / f"{name}.json").write_text(written(name))
 

@@ -10,18 +10,19 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from itertools import count
 from typing import Any, TypeVar, cast
 
 from hypothesis import strategies as st
 
-from tests.games import dice_duel as duel
-from tests.games.dice_duel import GAME as DICE_DUEL
+from tests.games import tile_duel as duel
 from tests.games.lawbook import copied
+from tests.games.tile_duel import GAME as TILE_DUEL
 from towerhall_protocol.codec import FROM_SERVER, decode
 from towerhall_protocol.commands import base64url
 from towerhall_protocol.fairness import UID_BYTES, nonce_hash
+from towerhall_protocol.level import LEVEL
 from towerhall_protocol.merge_patch import apply
 from towerhall_protocol.messages import (
     Cursor,
@@ -32,24 +33,37 @@ from towerhall_protocol.messages import (
     ServerWelcome,
 )
 from towerhall_protocol.wire import read_server
-from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, START, Entry, Point, Stamps, link, mark
-from towerhall_server.game import AnyGame, Rejected, Seat, Viewer
+from towerhall_server.eventlog.entry import (
+    COMMIT_ID_BYTES,
+    START,
+    Entry,
+    Point,
+    Stamps,
+    entry_after,
+    mark,
+)
+from towerhall_server.frames import Prepared
+from towerhall_server.game import AnyGame, Perspective, Rejected, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
-from towerhall_server.room import core
-from towerhall_server.room.audience import Audience
+from towerhall_server.live.audience import Audience
+from towerhall_server.live.guests import Guests
+from towerhall_server.live.replica import Replica, follow
+from towerhall_server.room import steps
+from towerhall_server.room.closing import abandon_step, close_step
 from towerhall_server.room.commits import THE_ROOM, Cause, Commit, encode_commit
-from towerhall_server.room.core import Plan, Step
 from towerhall_server.room.events import Settings, TimedOut
-from towerhall_server.room.guests import Guests
-from towerhall_server.room.prepared import Prepared
-from towerhall_server.room.replica import Replica
 from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.state import Room, entered, happen
+from towerhall_server.room.steps import Plan, Step
 from towerhall_server.room.view import NOTHING, SHARED, WATCHING, frame, view
 
-PEOPLE = tuple(
-    Person(f"identity-of-{name.lower()}", name) for name in ("Ada", "Ben", "Cyd", "Döra", "Zoe")
-)
+
+def id_of(name: str) -> str:
+    """The id of a person, the same in every test."""
+    return base64url(blake2b(name.encode(), digest_size=8).digest())
+
+
+PEOPLE = tuple(Person(id_of(name), name) for name in ("Ada", "Ben", "Cyd", "Döra", "Zoe"))
 ADA, BEN, CYD, DORA, ZOE = PEOPLE
 HOST = ADA
 CODE = "QJXKZB"
@@ -61,16 +75,16 @@ UID = sha256(b"a room").digest()[:UID_BYTES]
 Message = TypeVar("Message", bound=ServerMessage)
 
 
-def _own_columns(state: duel.State, viewer: Viewer) -> dict[str, object]:
+def _own_columns(state: duel.State, viewer: Perspective) -> dict[str, object]:
     own = {} if viewer is None else {str(viewer): state.columns[viewer]}
     return {**duel.view(state, viewer), "columns": own, "carving": "x" * 3000}
 
 
-SHARED_DUEL: AnyGame = replace(DICE_DUEL, name="shared_duel", shared_view=True)
-SECRET_DUEL: AnyGame = replace(DICE_DUEL, name="secret_duel", view=_own_columns)
+SHARED_DUEL: AnyGame = replace(TILE_DUEL, name="shared_duel", shared_view=True)
+SECRET_DUEL: AnyGame = replace(TILE_DUEL, name="secret_duel", view=_own_columns)
 """Here viewers do not see the same: columns are for those who own them. Views are large, too."""
 GAMES: Mapping[str, AnyGame] = {
-    game.name: game for game in (FIVE_TOWERS, DICE_DUEL, SHARED_DUEL, SECRET_DUEL)
+    game.name: game for game in (FIVE_TOWERS, TILE_DUEL, SHARED_DUEL, SECRET_DUEL)
 }
 
 
@@ -96,6 +110,20 @@ def open_nonce(person: Person, deal: int = 1) -> str:
     return base64url(nonce_of(person, deal))
 
 
+def due_step(room: Room) -> Step:
+    """What a room does by itself next."""
+    match steps.due(room).errand:
+        case "open":
+            return accepted(steps.cancel_step(room))
+        case "turn":
+            return accepted(steps.timeout_step(room))
+        case "bot":
+            bot = steps.bot_to_act(room)
+            assert bot is not None
+            return accepted(steps.bot_step(room, bot))
+    return accepted(abandon_step(room))
+
+
 def accepted(answer: Step | Rejected) -> Step:
     assert not isinstance(answer, Rejected), answer
     return answer
@@ -111,6 +139,7 @@ class PureRoom:
         *,
         turn_seconds: int = 0,
         bot_delay_ms: int = Settings().bot_delay_ms,
+        beat_ms: int = 0,
         salt: str = "",
         host: str = HOST.id,
         **plan: Any,
@@ -127,9 +156,9 @@ class PureRoom:
         self.answers: list[tuple[Room, Step | Rejected]] = []
         """All that was asked for, and of which room."""
         options = rules.presets["standard"]
-        settings = Settings(turn_seconds, bot_delay_ms)
+        settings = Settings(turn_seconds, bot_delay_ms, beat_ms)
         planned = Plan(rules, options, seats, settings, host, KEY_HASH, **plan)
-        self.append(core.found(planned, CODE, UID, SECRET))
+        self.append(steps.found(planned, CODE, UID, SECRET))
 
     @property
     def room(self) -> Room:
@@ -148,12 +177,12 @@ class PureRoom:
         self.now_ms += after_ms
         seq, blob = self.seq + 1, encode_commit(step.commit)
         commit_id = sha256(f"{self._salt}{seq}".encode()).digest()[:COMMIT_ID_BYTES]
-        chain = link(self.point, commit_id, blob)
         stamps = Stamps(1_700_000_000_000 + self.now_ms, self.now_ms)
+        entry = entry_after(self.point, stamps, commit_id, blob)
         before = self.room if self.rooms else step.after
-        after = entered(before, step.after, step.commit.cause, seq, mark(chain), self.now_ms)
+        after = entered(before, step.after, step.commit, seq, mark(entry.chain), self.now_ms)
         self.rooms.append(after)
-        self.entries.append(Entry(seq, commit_id, chain, blob, stamps))
+        self.entries.append(entry)
 
     def ask(self, person: Person, body: Mapping[str, Any], tag: str | None = None) -> Any:
         """What a command leads to as an actor decides it: a step, or a refusal."""
@@ -161,7 +190,7 @@ class PureRoom:
         self._numbers[person.id] = number = self._numbers.get(person.id, 0) + 1
         seat = room.table.seat_of(person.id)
         cause = Cause(-1 if seat is None else seat, person.id, f"origin of {person.name}", number)
-        answer = core.step(room, person, cause, body, room.tag if tag is None else tag, self.known)
+        answer = steps.step(room, person, cause, body, room.tag if tag is None else tag, self.known)
         assert repr(room) == before, f"deciding {body} changed the room"
         self.answers.append((room, answer))
         return answer
@@ -180,22 +209,11 @@ class PureRoom:
 
     def wait(self, late_ms: int = 0) -> Step:
         """Let the room do by itself what is due."""
-        room, bot = self.room, core.bot_to_act(self.room)
-        step: Step | Rejected
-        match core.due(room).errand:
-            case "open":
-                step = core.cancel_step(room)
-            case "turn":
-                step = core.timeout_step(room)
-            case "bot":
-                assert bot is not None
-                step = core.bot_step(room, bot, sha256(f"{self.seq}".encode()).digest())
-            case _:
-                step = core.close_step(room, "abandoned")
+        room, step = self.room, due_step(self.room)
         self.answers.append((room, step))
-        after_ms = max(0, core.deadline_ms(room) - self.now_ms) + late_ms
-        self.append(accepted(step), after_ms=after_ms)
-        return accepted(step)
+        after_ms = max(0, steps.deadline_ms(room) - self.now_ms) + late_ms
+        self.append(step, after_ms=after_ms)
+        return step
 
     def mutter(self, after_ms: int = 100) -> None:
         """A commit that leads to no other decision."""
@@ -221,7 +239,7 @@ class PureRoom:
         for person in people:
             self.say(person, "sit", **({"nonce": sealed_nonce(person)} if sealed else {}))
         for _ in self.room.table.free_seats():
-            self.say(HOST, "add_bot", level="easy")
+            self.say(HOST, "add_bot", level=self.room.rules.levels[0])
         for person in people:
             self.say(person, "ready")
         return self
@@ -241,7 +259,7 @@ class PureRoom:
             if not self.room.to_act():
                 break
             seat = self.room.to_act()[0]
-            if core.bot_to_act(self.room) == seat:
+            if steps.bot_to_act(self.room) == seat:
                 self.wait()
             else:
                 body = self.offered(seat, 7 * number)
@@ -273,10 +291,11 @@ def whole_room(name: str, seats: int = 3) -> PureRoom:
 def frames_of(pure: PureRoom, name: str) -> list[bytes]:
     """What viewers of a class must get from seq 1 on, straight from the moments of the room."""
     views = [NOTHING, *(view(room, name) for room in pure.rooms)]
-    changes = Replica(GAMES, SECRET)
     made = []
+    room: Room | None = None
     for old, new, entry in zip(views, views[1:], pure.entries, strict=False):
-        commit = changes.follow(entry).commit
+        change = follow(GAMES, SECRET, room, entry)
+        room, commit = change.after, change.commit
         message = frame(pure.room.rules, commit, entry.seq, mark(entry.chain), old, new)
         made.append(Prepared(message).binary)
     return made
@@ -290,8 +309,8 @@ SITTING: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 SAYINGS = (
     "sit", "sit", "stand", "ready", "ready", "unready", "start", "start", "open", "open", "open",
-    "open", "add_bot",
-    "remove_bot", "kick", "set_options", "leave", "take_back", "call_bot", "resign", "want_end",
+    "open", "add_bot", "remove_bot", "kick", "admit", "mute", "unmute", "set_options", "leave",
+    "take_back", "call_bot", "resign", "want_end", "admit", "rename",
     "rematch", "move", "move", "move", "move", "move", "move", "stale", "nonsense", "wait", "wait",
     "wait", "wait", "close", "pass_host",
 )  # fmt: skip
@@ -312,6 +331,12 @@ def _body(pure: PureRoom, person: Person, what: str, pick: int) -> dict[str, Any
             return {"command": "add_bot", "level": level, **SITTING[pick % 4]}
         case "remove_bot" | "kick" | "call_bot":
             return {"command": what, "seat": pick % 3}
+        case "admit" if pure.room.table.kicked:
+            return {"command": what, "id": next(iter(pure.room.table.kicked))}
+        case "admit" | "mute" | "unmute" if what == "admit" or pick % 2:
+            return {"command": what, "id": PEOPLE[pick % len(PEOPLE)].id}
+        case "mute" | "unmute":
+            return {"command": what, "seat": pick % 3}
         case "set_options":
             seconds = {"turn_seconds": (0, 20, 3600, 3)[pick % 4]}
             return {"command": what, "options": {"preset": "standard"}, **seconds}
@@ -324,18 +349,22 @@ def _body(pure: PureRoom, person: Person, what: str, pick: int) -> dict[str, Any
 
 def _tell(pure: PureRoom, person: Person, what: str, pick: int) -> None:
     acting = pure.room.to_act()
-    if what in ("move", "stale") and acting and core.bot_to_act(pure.room) is None and pick % 8:
+    if what == "admit":
+        person = next((each for each in PEOPLE if each.id == pure.room.table.host), HOST)
+    if what in ("move", "stale") and acting and steps.bot_to_act(pure.room) is None and pick % 8:
         person = pure.holder(acting[0])
     if what == "wait":
-        if core.due(pure.room).errand in ("open", "turn", "bot"):
+        if steps.due(pure.room).errand in ("open", "turn", "bot"):
             pure.wait(late_ms=pick)
     elif what == "close":
         if pick % 16 == 0 and pure.room.table.status != "over":
-            pure.append(core.close_step(pure.room, "maintenance"))
+            pure.append(close_step(pure.room, "maintenance", "service"))
     elif what == "pass_host":
         pass_host(pure, pick)
     else:
         body = _body(pure, person, what, pick)
+        if what == "rename":
+            person = Person(person.id, f"{person.name} {pick % 3}")
         answer = pure.ask(person, body, "another" if what == "stale" else None)
         if not isinstance(answer, Rejected):
             pure.append(answer, after_ms=pick)
@@ -347,7 +376,7 @@ def pass_host(pure: PureRoom, pick: int) -> None:
     heirs = [s for s, held in enumerate(table.seats) if held and not held.is_bot]
     heirs = [seat for seat in heirs if pure.holder(seat).id != table.host]
     if heirs and table.status == "waiting":
-        pure.append(core.pass_host_step(pure.room, heirs[pick % len(heirs)]))
+        pure.append(steps.pass_host_step(pure.room, heirs[pick % len(heirs)]))
 
 
 def lived(rules: AnyGame, seed: int, sayings: int) -> PureRoom:
@@ -357,7 +386,9 @@ def lived(rules: AnyGame, seed: int, sayings: int) -> PureRoom:
     reserved = ("",) * (seats - 1) + (chance.choice(("", "", ADA.id)),)
     begun = chance.choice(("fresh", "quick", "seated", "with nonces", "sealed", "playing"))
     seconds, quick = chance.choice((0, 20)), begun == "quick"
-    pure = PureRoom(rules, seats, turn_seconds=seconds, quick=quick, reserved=reserved)
+    pure = PureRoom(
+        rules, seats, turn_seconds=seconds, quick=quick, reserved=reserved, aliased=seed % 4 > 0
+    )
     pure.known = Known(absent=range(1, seats), rematch=REMATCH)
     if begun not in ("fresh", "quick"):
         pure.seat_people(ADA, BEN, sealed=begun != "seated")
@@ -385,6 +416,7 @@ class Looker:
         """By default its commands are those that `PureRoom.say` gives for the person."""
         self.person = person
         self.origin = origin or f"origin of {person.name}"
+        self.level = LEVEL
         self.seat: Seat | None = None
         self.claim = next(CLAIMS)
         self.unanswered: set[int] = set()
@@ -394,6 +426,9 @@ class Looker:
         self.closed: list[str] = []
         self.view: dict[str, object] = {}
         self.cursor: Cursor | None = None
+
+    def answered(self, n: int) -> None:
+        self.unanswered.discard(n)
 
     def send(self, *messages: Prepared) -> None:
         for message in messages:
@@ -445,20 +480,22 @@ class Stage:
     ) -> None:
         """Up to that seq it was read from the log, with nobody there."""
         self.pure = pure
-        self.replica = Replica(GAMES, SECRET)
-        self.replica.load(pure.entries[:seq])
+        rules = pure.room.rules
+        self.replica = Replica.load({**GAMES, rules.name: rules}, SECRET, pure.entries[:seq])
         self.audience = Audience(tell_others)
 
     def enter(self, person: Person, origin: str = "") -> Looker:
         looker = Looker(person, origin)
         self.audience.add(self.replica.room, looker)
-        self.audience.snapshot(self.replica, looker)
+        self.audience.snapshot(self.replica.place, looker)
         return looker
 
     def follow(self, seq: int | None = None) -> None:
         """Show what the log holds beyond this, up to that seq."""
         for entry in self.pure.entries[self.replica.point.seq : seq]:
-            self.audience.show(self.replica, self.replica.follow(entry))
+            shown = self.audience.show(self.replica.follow(entry))
+            for name, (_, prepared) in shown.views.items():
+                self.replica.keep_frame(name, entry.seq, prepared)
 
 
 def read(prepared: Prepared) -> ServerMessage:

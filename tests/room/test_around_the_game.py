@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.games.dice_duel import GAME as DICE_DUEL
+from tests.games.tile_duel import GAME as TILE_DUEL
 from tests.room.pure_rooms import (
     ADA,
     BEN,
@@ -17,13 +17,12 @@ from tests.room.pure_rooms import (
     UID,
     ZOE,
     PureRoom,
-    accepted,
     open_nonce,
     sealed_nonce,
 )
 from towerhall_server.game import Rejected, Result
-from towerhall_server.room import core, during
-from towerhall_server.room.core import found
+from towerhall_server.room import during, steps
+from towerhall_server.room.closing import close_step
 from towerhall_server.room.events import (
     BotStoodIn,
     EndWanted,
@@ -32,13 +31,15 @@ from towerhall_server.room.events import (
     OptionsChanged,
     RoomClosed,
     SeatKicked,
+    SeatResigned,
     SeatWoke,
     SecretRevealed,
     TimedOut,
 )
 from towerhall_server.room.rematch import rematch_plan
 from towerhall_server.room.seats import Known, read_settings
-from towerhall_server.room.table import Holder
+from towerhall_server.room.steps import found
+from towerhall_server.room.table import Holder, fold_table
 from towerhall_server.room.view import SHARED, describe, view
 
 
@@ -61,7 +62,7 @@ def shown(pure: PureRoom) -> dict[str, Any]:
 
 
 def playing(*people: Any, seats: int = 2, turn_seconds: int = 0) -> PureRoom:
-    pure = PureRoom(DICE_DUEL, seats, turn_seconds=turn_seconds)
+    pure = PureRoom(TILE_DUEL, seats, turn_seconds=turn_seconds)
     return pure.seat_people(*people, sealed=False).deal()
 
 
@@ -81,7 +82,7 @@ def test_a_kicked_person_loses_the_seat_and_may_only_watch() -> None:
 
 def test_whoever_was_kicked_as_a_host_of_old_cannot_sit_either() -> None:
     pure = PureRoom(seats=3).seat_people(ADA, BEN, sealed=False)
-    pure.append(core.pass_host_step(pure.room, 1))
+    pure.append(steps.pass_host_step(pure.room, 1))
     pure.say(BEN, "kick", seat=0)
     assert pure.refused(ADA, "sit") == "kicked"
     assert pure.refused(ADA, "kick", seat=1) == "not_host"
@@ -162,7 +163,7 @@ def test_clocks_are_off_for_a_sitting_or_for_days(seconds: int) -> None:
 
 def test_a_clock_of_days_counts_service_time_and_is_shown_as_a_moment() -> None:
     pure = playing(ADA, BEN, turn_seconds=14 * 86_400)
-    due = core.deadline_ms(pure.room)
+    due = steps.deadline_ms(pure.room)
     assert view(pure.room, SHARED)["clock"] == {"due": due}
     assert due == pure.room.began_ms + 14 * 86_400_000
     pure.wait()
@@ -281,18 +282,18 @@ def test_a_bot_plays_for_whoever_leaves_until_they_take_the_seat_back() -> None:
     seat = pure.room.to_act()[0]
     person = pure.holder(seat)
     tag = pure.room.tag
-    assert core.due(pure.room).errand == "close"
+    assert steps.due(pure.room).errand == "close"
     pure.say(person, "leave", level="hard")
     assert shown(pure)["seats"][str(seat)]["stand_in"] == "hard"
     assert shown(pure)["seats"][str(seat)]["name"] == person.name
-    assert core.due(pure.room).errand == "bot"
+    assert steps.due(pure.room).errand == "bot"
     assert pure.refused(person, "roll") == "bot_plays"
     assert pure.refused(person, "leave") == "bot_plays"
     assert pure.refused(person, "want_end") == "bot_plays"
     pure.say(person, "take_back")
     assert pure.room.tag == tag, "the decision is the same"
     assert "stand_in" not in shown(pure)["seats"][str(seat)]
-    assert core.due(pure.room).errand == "close"
+    assert steps.due(pure.room).errand == "close"
     assert pure.refused(person, "take_back") == "no_bot_plays"
     pure.play_on()
     assert pure.room.table.result is not None
@@ -345,8 +346,16 @@ def timed_out(pure: PureRoom, seat: int, times: int) -> None:
             pure.play_on(1)
 
 
-def test_with_a_clock_timeouts_in_a_row_count_and_not_absence() -> None:
-    pure = playing(ADA, BEN, turn_seconds=20)
+def test_with_a_clock_for_one_sitting_absence_counts_before_the_time_runs_out() -> None:
+    pure = playing(ADA, BEN, turn_seconds=600)
+    assert pure.refused(ADA, "call_bot", seat=1) == "not_absent"
+    pure.known = Known(absent=(1,))
+    pure.say(ADA, "call_bot", seat=1)
+    assert held(pure, 1).stand_in == "medium"
+
+
+def test_by_correspondence_timeouts_in_a_row_count_and_not_absence() -> None:
+    pure = playing(ADA, BEN, turn_seconds=3600)
     pure.known = Known(absent=(1,))
     timed_out(pure, 1, 1)
     assert pure.refused(ADA, "call_bot", seat=1) == "not_absent"
@@ -383,7 +392,7 @@ def test_whoever_resigns_is_last_whatever_the_bot_in_their_seat_achieves() -> No
     assert pure.refused(BEN, "take_back") == "resigned"
     assert pure.refused(BEN, "resign") == "resigned"
     pure.play_on()
-    result, table = DICE_DUEL.result(pure.room.game), pure.room.table
+    result, table = TILE_DUEL.result(pure.room.game), pure.room.table
     assert result is not None
     assert table.result is not None
     assert table.result.scores == result.scores
@@ -404,10 +413,10 @@ def test_whoever_resigns_is_last_whatever_the_bot_in_their_seat_achieves() -> No
 def test_places_with_those_who_resigned_behind(
     places: tuple[int, ...], resigned: tuple[int, ...], expected: tuple[int, ...]
 ) -> None:
-    pure = PureRoom(DICE_DUEL, 3).seat_people(ADA, BEN, CYD, sealed=False).deal()
+    table = PureRoom(TILE_DUEL, 3).seat_people(ADA, BEN, CYD, sealed=False).deal().room.table
     for seat in resigned:
-        pure.append(accepted(pure.ask(pure.holder(seat), {"command": "resign"})))
-    found = during.places(Result((0, 0, 0), places), pure.room.table)
+        table = fold_table(table, SeatResigned(seat, "medium"))
+    found = during.places(Result((0, 0, 0), places), table)
     assert found == expected
 
 
@@ -452,12 +461,14 @@ def test_who_went_by_the_clock_is_not_asked_either() -> None:
 
 
 def test_a_game_among_bots_alone_goes_on_to_its_end() -> None:
-    pure = playing(ADA, BEN)
+    pure = playing(ADA, BEN, CYD, seats=3)
     pure.say(ADA, "leave")
+    pure.say(CYD, "leave")
     pure.say(BEN, "resign")
     assert pure.room.playing
     pure.play_on()
-    assert pure.room.table.result == Result(pure.room.table.result.scores, (1, 2))  # type: ignore[union-attr]
+    assert pure.room.table.result is not None
+    assert pure.room.table.result.places[1] == 3
 
 
 def test_a_wish_that_is_no_yes_or_no_is_refused() -> None:
@@ -509,7 +520,7 @@ def test_one_in_which_nobody_can_play_any_more_gives_way_to_another() -> None:
 def test_a_room_that_was_closed_can_be_played_again_too() -> None:
     pure = PureRoom(seats=3)
     pure.say(ADA, "sit", seat=1)
-    pure.append(core.close_step(pure.room, "maintenance"))
+    pure.append(close_step(pure.room, "maintenance", "service"))
     pure.say(ADA, "rematch")
     assert rematch_plan(pure.room, ADA.id, {}).reserved == ("", "", ADA.id)
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 import msgspec
 import pytest
 
-from tests.games.dice_duel import GAME as DICE_DUEL
+from tests.games.tile_duel import GAME as TILE_DUEL
 from tests.room.pure_rooms import (
     ADA,
     BEN,
@@ -28,7 +28,7 @@ from tests.room.pure_rooms import (
 from towerhall_protocol.fairness import NO_NONCE, commitment, game_seed
 from towerhall_server.game import AnyGame, Rejected
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
-from towerhall_server.room import core
+from towerhall_server.room.closing import abandon_step
 from towerhall_server.room.commits import THE_ROOM, Commit, decode_commit
 from towerhall_server.room.events import (
     RoomClosed,
@@ -37,7 +37,7 @@ from towerhall_server.room.events import (
 )
 from towerhall_server.room.view import describe, summary, view
 
-both_games = pytest.mark.parametrize("rules", [FIVE_TOWERS, DICE_DUEL], ids=lambda r: r.name)
+both_games = pytest.mark.parametrize("rules", [FIVE_TOWERS, TILE_DUEL], ids=lambda r: r.name)
 
 
 # --- chance ---
@@ -183,7 +183,7 @@ def test_a_room_that_closes_reveals_the_secret(stage: str) -> None:
     if stage == "playing":
         pure.say(ADA, "open", nonce=open_nonce(ADA))
         pure.say(BEN, "open", nonce=open_nonce(BEN))
-    step = core.close_step(pure.room, "abandoned")
+    step = abandon_step(pure.room)
     assert step.commit == Commit(THE_ROOM, (RoomClosed("abandoned"), SecretRevealed(SECRET)))
     assert step.after.table.status == "over"
     assert step.after.table.revealed == SECRET

@@ -2,28 +2,36 @@
 
 from struct import pack
 
+import msgspec
+
 from tests.room.pure_rooms import (
     BEN,
     CYD,
     PureRoom,
     whole_room,
 )
+from towerhall_protocol.messages import ClientCommand
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
-from towerhall_server.room.commits import THE_ROOM, Cause, decode_commit
+from towerhall_server.room.commits import THE_ROOM, Cause, Commit, decode_commit
 from towerhall_server.room.state import (
-    MOST_PAIRS,
+    MOST_REMEMBERED,
+    NUMBER_REUSED,
     ORIGIN_TAKEN,
     STALE,
     Done,
     Room,
     entered,
+    hash_of,
     look_up,
 )
 
+SIT: dict[str, object] = {"command": "sit"}
+BID: dict[str, object] = {"command": "bid", "number": 3}
 
-def done(room: Room, cause: Cause, seq: int) -> Room:
+
+def done(room: Room, cause: Cause, seq: int, body: dict[str, object] = SIT) -> Room:
     """The room after a commit of that command."""
-    return entered(room, room, cause, seq, "mark", 0)
+    return entered(room, room, Commit(cause, command=body), seq, "mark", 0)
 
 
 def ben(n: int, origin: str = "one") -> Cause:
@@ -47,7 +55,7 @@ def test_the_last_sixteen_are_remembered_and_older_ones_are_overtaken() -> None:
     room = PureRoom().room
     for n in range(1, 21):
         room = done(room, ben(n), 100 + n)
-    assert MOST_PAIRS == 16
+    assert MOST_REMEMBERED == 16
     found = [look_up(room, ben(n)) for n in range(1, 22)]
     assert found == [STALE] * 4 + [Done(100 + n) for n in range(5, 21)] + [None]
 
@@ -84,12 +92,40 @@ def test_what_the_room_does_by_itself_is_not_remembered_as_a_command() -> None:
 
 def test_a_room_that_is_read_from_its_log_remembers_the_same_commands() -> None:
     pure = whole_room("five_towers")
-    counted: dict[str, list[int]] = {}
-    for entry in pure.entries:
-        cause = decode_commit(entry.blob, FIVE_TOWERS).cause
-        if cause.n:
-            done = counted.setdefault(f"{cause.identity}/{cause.origin}", [])
-            done += [cause.n, entry.seq]
-    assert pure.room.commands == {
-        who: pack(f">{len(done[-32:])}Q", *done[-32:]) for who, done in counted.items()
-    }
+    counted: dict[str, list[bytes]] = {}
+    for before, entry in zip(pure.rooms, pure.entries[1:], strict=False):
+        commit = decode_commit(entry.blob, FIVE_TOWERS)
+        if commit.cause.n:
+            one = pack(">QQ", commit.cause.n, entry.seq) + hash_of(commit.command, before.tag)
+            counted.setdefault(commit.cause.sender, []).append(one)
+    assert pure.room.commands == {who: b"".join(every[-16:]) for who, every in counted.items()}
+
+
+def asked(body: dict[str, object], tag: str = "", *, dry: bool = False) -> ClientCommand:
+    return ClientCommand(1, tag, body, dry)
+
+
+def test_p42_a_number_that_is_used_again_for_another_command_is_told_so() -> None:
+    room = done(PureRoom().room, ben(1), 5)
+    assert look_up(room, ben(1), asked(SIT)) == Done(5)
+    assert look_up(room, ben(1), asked({"command": "sit", "seat": 1})) == NUMBER_REUSED
+    assert look_up(room, ben(1), asked(BID)) == NUMBER_REUSED
+    assert look_up(done(room, ben(3), 6), ben(2), asked(BID)) == STALE
+
+
+def test_p42_documents_are_compared_and_tags_of_game_commands() -> None:
+    body: dict[str, object] = {"command": "bid", "number": 3, "more": [1, {"b": 1, "a": 2}]}
+    room = msgspec.structs.replace(PureRoom().room, tag="tag")
+    room = done(done(room, ben(1), 5, body), ben(2), 6)
+    turned = dict(reversed(body.items())) | {"more": [1, {"a": 2, "b": 1}]}
+    assert look_up(room, ben(1), asked(turned, "tag")) == Done(5)
+    assert look_up(room, ben(1), asked(turned, "another")) == NUMBER_REUSED
+    assert look_up(room, ben(1), asked(body | {"number": True}, "tag")) == NUMBER_REUSED
+    assert look_up(room, ben(2), asked(SIT, "which does not matter")) == Done(6)
+
+
+def test_p47_a_dry_run_is_decided_with_any_number() -> None:
+    room = done(done(PureRoom().room, ben(1), 5), ben(9), 6)
+    for n in (1, 5, 9, 10):
+        assert look_up(room, ben(n), asked(SIT, dry=True)) is None
+    assert look_up(room, Cause(0, CYD.id, "one", 1), asked(SIT, dry=True)) == ORIGIN_TAKEN

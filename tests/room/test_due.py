@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.games.dice_duel import GAME as DICE_DUEL
+from tests.games.tile_duel import GAME as TILE_DUEL
 from tests.room.pure_rooms import (
     ADA,
     BEN,
@@ -15,17 +15,20 @@ from tests.room.pure_rooms import (
     sealed_nonce,
     whole_room,
 )
+from towerhall_protocol.fairness import bot_entropy
 from towerhall_server.game import AnyGame, Rejected, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
-from towerhall_server.room import core
-from towerhall_server.room.core import ABANDONED_MS, EMPTY_MS, IDLE_MS, KEPT_MS, OPEN_MS, Due
+from towerhall_server.room import steps
+from towerhall_server.room.closing import abandon_step
 from towerhall_server.room.events import (
     TimedOut,
 )
 from towerhall_server.room.explaining import effect_of, explain
 from towerhall_server.room.seats import Person
+from towerhall_server.room.state import seed_of
+from towerhall_server.room.steps import ABANDONED_MS, EMPTY_MS, IDLE_MS, KEPT_MS, OPEN_MS, Due
 
-both_games = pytest.mark.parametrize("rules", [FIVE_TOWERS, DICE_DUEL], ids=lambda r: r.name)
+both_games = pytest.mark.parametrize("rules", [FIVE_TOWERS, TILE_DUEL], ids=lambda r: r.name)
 
 
 def playing(*people: Person, turn_seconds: int = 0, bot_delay_ms: int = 600) -> PureRoom:
@@ -36,35 +39,35 @@ def playing(*people: Person, turn_seconds: int = 0, bot_delay_ms: int = 600) -> 
 
 def test_an_empty_room_goes_after_ten_minutes() -> None:
     pure = PureRoom()
-    assert core.due(pure.room) == Due("remove", EMPTY_MS, "commit")
-    assert core.deadline_ms(pure.room) == pure.now_ms + 10 * 60_000
+    assert steps.due(pure.room) == Due("remove", EMPTY_MS, "commit")
+    assert steps.deadline_ms(pure.room) == pure.now_ms + 10 * 60_000
 
 
 def test_a_room_in_which_nobody_does_anything_is_closed_after_a_day() -> None:
     pure = PureRoom()
     pure.say(BEN, "sit")
-    assert core.due(pure.room) == Due("close", IDLE_MS, "commit")
+    assert steps.due(pure.room) == Due("close", IDLE_MS, "commit")
     pure.now_ms += 3_600_000
     pure.say(BEN, "ready")
-    assert core.deadline_ms(pure.room) == pure.now_ms + 24 * 3_600_000
+    assert steps.deadline_ms(pure.room) == pure.now_ms + 24 * 3_600_000
 
 
 def test_a_room_that_everybody_left_is_empty_again() -> None:
     pure = PureRoom()
     pure.say(BEN, "sit")
     pure.say(BEN, "stand")
-    assert core.due(pure.room).errand == "remove"
+    assert steps.due(pure.room).errand == "remove"
 
 
 def test_ten_seconds_count_from_the_sealing_whatever_others_open() -> None:
     pure = PureRoom(seats=3).seat_people(ADA, BEN, CYD)
     pure.say(HOST, "start")
     sealed_ms = pure.now_ms
-    assert core.due(pure.room) == Due("open", OPEN_MS, "decision")
+    assert steps.due(pure.room) == Due("open", OPEN_MS, "decision")
     for person in (BEN, CYD):
         pure.now_ms += 3_000
         pure.say(person, "open", nonce=open_nonce(person))
-        assert core.deadline_ms(pure.room) == sealed_ms + 10_000
+        assert steps.deadline_ms(pure.room) == sealed_ms + 10_000
 
 
 def test_every_sealing_has_ten_seconds_of_its_own() -> None:
@@ -75,15 +78,32 @@ def test_every_sealing_has_ten_seconds_of_its_own() -> None:
     pure.say(ADA, "sit", nonce=sealed_nonce(ADA, 2))
     pure.say(BEN, "ready")
     pure.say(HOST, "start")
-    assert core.deadline_ms(pure.room) == pure.now_ms + 10_000
+    assert steps.deadline_ms(pure.room) == pure.now_ms + 10_000
 
 
 def test_a_bot_acts_after_its_delay_with_a_clock_or_without() -> None:
     for clock in (0, 30):
         pure = playing(turn_seconds=clock, bot_delay_ms=250)
-        assert core.due(pure.room) == Due("bot", 250, "decision")
-        assert core.deadline_ms(pure.room) == pure.now_ms + 250
-        assert core.bot_to_act(pure.room) == pure.room.to_act()[0]
+        assert steps.due(pure.room) == Due("bot", 250, "decision")
+        assert steps.deadline_ms(pure.room) == pure.now_ms + 250
+        assert steps.bot_to_act(pure.room) == pure.room.to_act()[0]
+
+
+def test_a_bot_waits_longer_after_an_auction_was_won_and_before_the_first_bid() -> None:
+    pure = PureRoom(bot_delay_ms=250, beat_ms=1000).seat_people(sealed=False).deal()
+    waits: dict[str, set[int]] = {"deal": set(), "bid": set(), "build": set()}
+    for room in pure.play_on(60).rooms:
+        if room.playing:
+            what = "build" if room.game.phase == "build" else "bid" if room.game.calls else "deal"
+            waits[what].add(steps.due(room).ms)
+    assert waits == {"deal": {1250}, "bid": {250}, "build": {1250}}
+
+
+def test_without_a_beat_and_in_games_without_results_bots_wait_as_ever() -> None:
+    for rules, beat_ms in ((FIVE_TOWERS, 0), (TILE_DUEL, 1000)):
+        pure = PureRoom(rules, bot_delay_ms=250, beat_ms=beat_ms).seat_people(sealed=False).deal()
+        rooms = pure.play_on(10).rooms
+        assert {steps.due(room).ms for room in rooms if room.playing} == {250}
 
 
 def test_only_a_bot_whose_turn_it_is_acts() -> None:
@@ -92,55 +112,72 @@ def test_only_a_bot_whose_turn_it_is_acts() -> None:
     for before, after in pairwise(pure.play_on(30).rooms):
         if before.playing and after.playing:
             (seat,) = before.to_act()
-            errands.add((seat, core.due(before).errand))
+            errands.add((seat, steps.due(before).errand))
     assert errands == {(0, "turn"), (1, "bot")}
 
 
 def test_a_persons_clock_counts_from_the_decision_and_not_from_other_commits() -> None:
     pure = playing(ADA, BEN, turn_seconds=30)
     began_ms = pure.now_ms
-    assert core.due(pure.room) == Due("turn", 30_000, "decision")
+    assert steps.due(pure.room) == Due("turn", 30_000, "decision")
     tag = pure.room.tag
     pure.mutter(after_ms=5_000)
     assert pure.room.served_ms == began_ms + 5_000
-    assert core.deadline_ms(pure.room) == began_ms + 30_000
+    assert steps.deadline_ms(pure.room) == began_ms + 30_000
     assert pure.room.tag == tag
     pure.play_on(1)
     assert pure.room.tag != tag
-    assert core.deadline_ms(pure.room) == pure.now_ms + 30_000
+    assert steps.deadline_ms(pure.room) == pure.now_ms + 30_000
 
 
-def test_a_game_without_a_clock_is_abandoned_after_thirty_days_without_a_commit() -> None:
-    pure = playing(ADA, BEN)
-    assert core.due(pure.room) == Due("close", ABANDONED_MS, "commit")
+def test_a_game_without_a_clock_is_abandoned_thirty_days_after_the_day_of_its_last_commit() -> None:
+    pure, day_ms = playing(ADA, BEN), 24 * 3_600_000
+    assert steps.due(pure.room) == Due("close", ABANDONED_MS, "day")
     pure.play_on(3)
-    assert core.deadline_ms(pure.room) == pure.now_ms + 30 * 24 * 3_600_000
+    today = pure.now_ms // day_ms
+    assert steps.deadline_ms(pure.room) == (today + 1 + 30) * day_ms
+    pure.now_ms = (today + 1) * day_ms - 1
+    pure.play_on(1)
+    assert steps.deadline_ms(pure.room) == (pure.now_ms // day_ms + 1 + 30) * day_ms
 
 
 def test_a_room_that_is_over_is_kept_for_a_day() -> None:
     won, closed = whole_room("five_towers"), playing(ADA, BEN)
-    closed.append(core.close_step(closed.room, "abandoned"))
+    closed.append(abandon_step(closed.room))
     for pure in (won, closed):
-        assert core.due(pure.room) == Due("remove", KEPT_MS, "commit")
-        assert core.deadline_ms(pure.room) == pure.now_ms + 24 * 3_600_000
+        assert steps.due(pure.room) == Due("remove", KEPT_MS, "commit")
+        assert steps.deadline_ms(pure.room) == pure.now_ms + 24 * 3_600_000
 
 
 # --- moves ---
 
 
-def test_a_bot_moves_by_what_its_seat_sees_and_by_entropy() -> None:
+def test_a_bot_moves_by_what_its_seat_sees_and_by_the_seed_of_the_deal() -> None:
     pure = playing()
-    seat = core.bot_to_act(pure.room)
+    seat = steps.bot_to_act(pure.room)
     assert seat is not None
-    step = core.bot_step(pure.room, seat, bytes(32))
-    again = core.bot_step(pure.room, seat, bytes(32))
+    step = steps.bot_step(pure.room, seat)
+    again = steps.bot_step(pure.room, seat)
     assert step == again
     assert not isinstance(step, Rejected)
     assert step.commit.cause.shown() == (seat,)
     choose = FIVE_TOWERS.bots["easy"]
     seen = FIVE_TOWERS.view(pure.room.game, seat)
     offers = FIVE_TOWERS.offers(pure.room.game, seat)
-    assert step.commit.command == choose(seen, offers, bytes(32))
+    entropy = bot_entropy(seed_of(pure.room, pure.room.table.deal), pure.room.began_seq)
+    assert step.commit.command == choose(seen, offers, entropy)
+
+
+def test_each_decision_of_a_bot_draws_from_other_entropy() -> None:
+    pure = playing(ADA)
+    drawn = []
+    while (seat := steps.bot_to_act(pure.room)) is not None or pure.room.to_act():
+        if seat is not None:
+            drawn.append(steps.bot_job(pure.room, seat).entropy)
+            pure.mutter()
+            assert steps.bot_job(pure.room, seat).entropy == drawn[-1]
+        pure.play_on(1)
+    assert len(drawn) == len(set(drawn)) > 5
 
 
 def test_a_seat_whose_time_is_up_plays_the_games_default() -> None:
@@ -181,13 +218,13 @@ def test_the_effect_of_a_command_is_what_its_offer_says(rules: AnyGame) -> None:
 
 
 def test_a_refusal_is_explained_by_the_page_that_it_cites() -> None:
-    of_game = explain(DICE_DUEL, Rejected("no_such_tile", "3", {"size": 2}))
+    of_game = explain(TILE_DUEL, Rejected("no_such_tile", "3", {"size": 2}))
     assert of_game == "Choose a tile of size 2."
-    of_room = explain(DICE_DUEL, Rejected("seat_taken", "P-51", {"seat": 1}))
+    of_room = explain(TILE_DUEL, Rejected("seat_taken", "P-51", {"seat": 1}))
     assert of_room == "seat 1 is taken"
     # Both have a code of that name.
     texts = {
-        explain(DICE_DUEL, Rejected("bad_command", rule, {"detail": "so"}))
+        explain(TILE_DUEL, Rejected("bad_command", rule, {"detail": "so"}))
         for rule in ("2", "P-41")
     }
     assert texts == {

@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.games.dice_duel import GAME as DICE_DUEL
+from tests.games.tile_duel import GAME as TILE_DUEL
 from tests.room.pure_rooms import (
     GAMES,
     PEOPLE,
@@ -19,17 +19,18 @@ from tests.room.pure_rooms import (
 )
 from tests.room.test_tables_stateful import do, playing, seats_are_in_order, waiting
 from towerhall_server.game import Rejected
-from towerhall_server.room import core
-from towerhall_server.room.core import IDLE_MS, ROOM_COMMANDS
-from towerhall_server.room.gate import RIGHTS, refuse
-from towerhall_server.room.record import make_record
+from towerhall_server.live.record_store import make_record
+from towerhall_server.record.verify import verify
+from towerhall_server.room import steps
+from towerhall_server.room.commands import ROOM_COMMANDS
+from towerhall_server.room.gate import refuse
 from towerhall_server.room.seats import Known, Person
-from towerhall_server.room.verify import verify
+from towerhall_server.room.steps import IDLE_MS
 
 people = st.sampled_from(PEOPLE)
 seats = st.integers(-1, 3)
 kinds = st.lists(st.sampled_from(("kept", "kept", "bot", "free")), min_size=2, max_size=3)
-OF_HOSTS = [command for command, roles in RIGHTS.items() if "host" in roles]
+OF_HOSTS = [row for row in ROOM_COMMANDS.values() if row.role == "host"]
 
 
 class HostlessMachine(RuleBasedStateMachine):
@@ -45,7 +46,7 @@ class HostlessMachine(RuleBasedStateMachine):
         )
         bots = tuple("easy" if kind == "bot" else "" for kind in kinds)
         self.pure = PureRoom(
-            DICE_DUEL,
+            TILE_DUEL,
             len(kinds),
             turn_seconds=seconds,
             host="",
@@ -89,7 +90,7 @@ class HostlessMachine(RuleBasedStateMachine):
     def play(self, moves: int) -> None:
         self.pure.play_on(moves)
 
-    @precondition(lambda self: core.due(self.pure.room).errand in ("open", "turn", "bot"))
+    @precondition(lambda self: steps.due(self.pure.room).errand in ("open", "turn", "bot"))
     @rule()
     def wait(self) -> None:
         self.pure.wait()
@@ -101,15 +102,15 @@ class HostlessMachine(RuleBasedStateMachine):
         assert table.host == ""
         assert table.operator == "acme"
         for person in PEOPLE:
-            for command in OF_HOSTS:
-                assert refuse(table, person.id, command) == Rejected("not_host", "P-56")
+            for right in OF_HOSTS:
+                assert refuse(table, person.id, right) == Rejected("not_host", "P-56")
 
     @invariant()
     def a_room_that_is_full_and_ready_does_not_wait(self) -> None:
         room = self.pure.room
         if room.table.status == "waiting":
             assert not all(holder and holder.ready for holder in room.table.seats)
-            assert core.due(room) == core.Due("close", IDLE_MS, "commit")
+            assert steps.due(room) == steps.Due("close", IDLE_MS, "commit")
 
     def teardown(self) -> None:
         if hasattr(self, "pure"):
@@ -131,7 +132,7 @@ class HostlessMachine(RuleBasedStateMachine):
                 case "sealed":
                     for person in PEOPLE:
                         do(pure, person, "open", nonce=open_nonce(person, pure.room.table.deal))
-                    if core.due(pure.room).errand == "open":
+                    if steps.due(pure.room).errand == "open":
                         pure.wait()
                 case "playing":
                     pure.play_on()

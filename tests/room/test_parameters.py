@@ -2,44 +2,84 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.room.pure_rooms import ADA, BEN, HOST, PureRoom
 from towerhall_server.game import Rejected
-from towerhall_server.room.core import ROOM_COMMANDS
-from towerhall_server.room.parameters import NEEDED, POSSIBLE, wrong_parameters
+from towerhall_server.room.commands import ROOM_COMMANDS
+from towerhall_server.room.parameters import Parameters, read_parameters
 
 
-def detail_of(body: dict[str, Any]) -> str:
-    refusal = wrong_parameters(body)
+def fields_of(command: str) -> dict[str, bool]:
+    """Whether it is required, by the name of each parameter."""
+    fields = msgspec.structs.fields(ROOM_COMMANDS[command].parameters)
+    return {field.name: field.required for field in fields}
+
+
+def needed(command: str) -> dict[str, object]:
+    """Required parameters in a right form."""
+    right = {"seat": 0, "nonce": "A" * 43, "id": "A" * 11}
+    return {name: right[name] for name, required in fields_of(command).items() if required}
+
+
+def read(body: dict[str, Any]) -> Parameters | Rejected:
+    row = ROOM_COMMANDS[body["command"]]
+    return read_parameters(row.parameters, body, row.clause)
+
+
+def detail_of(body: dict[str, Any], clause: str = "P-50") -> str:
+    refusal = read(body)
     assert isinstance(refusal, Rejected)
-    assert (refusal.code, refusal.rule) == ("bad_command", "P-50")
+    assert (refusal.code, refusal.rule) == ("bad_command", clause)
     return str(refusal.params["detail"])
 
 
-def test_the_lists_name_commands_that_there_are() -> None:
-    assert NEEDED.keys() | POSSIBLE.keys() <= ROOM_COMMANDS.keys()
+WITH_PARAMETERS = [name for name in ROOM_COMMANDS if fields_of(name)]
 
 
-@pytest.mark.parametrize("command", sorted(ROOM_COMMANDS))
+@pytest.mark.parametrize("command", tuple(ROOM_COMMANDS))
 def test_no_command_takes_what_it_does_not_have(command: str) -> None:
-    needed = dict.fromkeys(NEEDED.get(command, ()), 0)
-    assert wrong_parameters({"command": command, **needed}) is None
-    assert detail_of({"command": command, **needed, "colour": "red"}) == f"{command} has no colour"
+    body = {"command": command, **needed(command)}
+    assert isinstance(read(body), ROOM_COMMANDS[command].parameters)
+    assert detail_of({**body, "colour": "red"}) == f"{command} has no colour"
 
 
-@pytest.mark.parametrize("command", sorted(NEEDED))
+@pytest.mark.parametrize("command", [name for name in ROOM_COMMANDS if needed(name)])
 def test_what_is_needed_cannot_be_left_out(command: str) -> None:
-    (name,) = NEEDED[command]
+    (name,) = needed(command)
     assert detail_of({"command": command}) == f"{name} is missing"
 
 
-@pytest.mark.parametrize("command", sorted(NEEDED.keys() | POSSIBLE.keys()))
-def test_nothing_is_null(command: str) -> None:
-    needed = dict.fromkeys(NEEDED.get(command, ()), 0)
-    for name in NEEDED.get(command, frozenset()) | POSSIBLE.get(command, frozenset()):
-        said = detail_of({"command": command, **needed, name: None})
-        assert said == f"{name} is null: leave it out instead"
+@pytest.mark.parametrize("command", WITH_PARAMETERS)
+def test_null_is_as_if_the_parameter_was_left_out(command: str) -> None:
+    for name in fields_of(command):
+        whole = {"command": command, **needed(command)}
+        left_out = {key: value for key, value in whole.items() if key != name}
+        assert read({**whole, name: None}) == read(left_out)
+
+
+FORMS = {
+    "seat": ("a whole number", [True, "1", 1.0, [1], {}]),
+    "ready": ("true or false", [0, 1, "yes", []]),
+    "wanted": ("true or false", [0, 1, "yes", []]),
+    "nonce": (
+        "32 bytes as base64url",
+        ["", "A" * 42, "A" * 44, "A" * 42 + "B", "A" * 43 + "\n", 7],
+    ),
+    "id": ("11 characters, as the room names people", ["", "A" * 10, "A" * 11 + "\n", "é" * 11, 7]),
+}
+OF_THE_ROOM = {"level", "options", "turn_seconds", "bot_delay_ms", "beat_ms"}
+"""Parameters whose form depends on the game or is that of new rooms, too."""
+
+
+@pytest.mark.parametrize("command", WITH_PARAMETERS)
+def test_a_wrong_form_is_refused_by_the_clause_of_the_command(command: str) -> None:
+    for name in fields_of(command).keys() - OF_THE_ROOM:
+        form, wrong = FORMS[name]
+        for value in wrong:
+            body = {"command": command, **needed(command), name: value}
+            assert detail_of(body, ROOM_COMMANDS[command].clause) == f"{name} is {form}"
 
 
 def test_a_long_name_is_not_sent_back_whole() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.examples import examples
-from tests.games.dice_duel import GAME as DICE_DUEL
+from tests.games.tile_duel import GAME as TILE_DUEL
 from tests.room.pure_rooms import (
     GAMES,
     PEOPLE,
@@ -32,15 +32,15 @@ from tests.room.pure_rooms import (
     sealed_nonce,
 )
 from towerhall_server.game import LEVELS, Rejected
-from towerhall_server.room import core
+from towerhall_server.live.record_store import make_record
+from towerhall_server.live.replica import Replica
+from towerhall_server.record.verify import verify
+from towerhall_server.room import steps
+from towerhall_server.room.commands import ROOM_COMMANDS
 from towerhall_server.room.commits import Cause
-from towerhall_server.room.core import ROOM_COMMANDS
-from towerhall_server.room.record import make_record
-from towerhall_server.room.replica import Replica
 from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.state import Room
 from towerhall_server.room.table import Holder, Status
-from towerhall_server.room.verify import verify
 from towerhall_server.room.view import view, view_class
 
 people = st.sampled_from(PEOPLE)
@@ -82,19 +82,19 @@ def nobody_gets_a_second_seat(room: Room) -> None:
         if holder and holder.identity:
             person = Person(holder.identity, holder.name)
             cause = Cause(seat, holder.identity, "another origin", 1)
-            answer = core.step(room, person, cause, {"command": "sit"}, "")
+            answer = steps.step(room, person, cause, {"command": "sit"}, "")
             assert answer == Rejected("already_seated", "P-56", {"seat": seat})
 
 
 def there_is_a_way_on(room: Room) -> None:
     """Somebody may act, or something is due, and nothing waits for who has gone."""
     table = room.table
-    assert core.due(room).ms < 40 * 86_400_000
+    assert steps.due(room).ms < 40 * 86_400_000
     if room.playing:
         assert all(table.seats), "a game with an empty seat"
         acting = room.to_act()
         assert acting
-        if core.bot_to_act(room) is None:
+        if steps.bot_to_act(room) is None:
             assert room.is_played(acting[0])
             assert room.rules.offers(room.game, acting[0])
         voices = [holder.wants_end for holder in table.seats if holder and not holder.plays_as]
@@ -130,7 +130,7 @@ def play_to_the_end(pure: PureRoom) -> None:
             case "sealed":
                 for person in PEOPLE:
                     do(pure, person, "open", nonce=open_nonce(person, pure.room.table.deal))
-                if core.due(pure.room).errand == "open":
+                if steps.due(pure.room).errand == "open":
                     pure.wait()
             case "playing":
                 pure.play_on()
@@ -169,7 +169,7 @@ class TableMachine(RuleBasedStateMachine):
         kept_for: Person | None,
         begun: str,
     ) -> None:
-        rules = SECRET_DUEL if hidden else DICE_DUEL
+        rules = SECRET_DUEL if hidden else TILE_DUEL
         reserved = () if kept_for is None else ("",) * (size - 1) + (kept_for.id,)
         self.pure = PureRoom(rules, size, turn_seconds=seconds, quick=quick, reserved=reserved)
         self.pure.known = Known(rematch=REMATCH)
@@ -302,7 +302,7 @@ class TableMachine(RuleBasedStateMachine):
 
     # What the room does by itself
 
-    @precondition(lambda self: core.due(self.pure.room).errand in ("open", "turn", "bot"))
+    @precondition(lambda self: steps.due(self.pure.room).errand in ("open", "turn", "bot"))
     @rule()
     def wait(self) -> None:
         self.pure.wait()
@@ -350,8 +350,7 @@ class TableMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_log_leads_to_the_room(self) -> None:
-        replica = Replica(GAMES, SECRET)
-        replica.load(self.pure.entries)
+        replica = Replica.load(GAMES, SECRET, self.pure.entries)
         assert replica.room == self.pure.room
 
     @invariant()
@@ -387,7 +386,7 @@ TestTables.settings = settings(max_examples=examples(30, 80), stateful_step_coun
 
 @pytest.mark.parametrize("seed", range(examples(40, 100)))
 def test_so_it_is_in_any_history(seed: int) -> None:
-    pure = lived(SECRET_DUEL if seed % 2 else DICE_DUEL, seed, 100)
+    pure = lived(SECRET_DUEL if seed % 2 else TILE_DUEL, seed, 100)
     for room in pure.rooms:
         seats_are_in_order(room)
         nobody_gets_a_second_seat(room)
@@ -397,7 +396,7 @@ def test_so_it_is_in_any_history(seed: int) -> None:
 
 def test_a_host_who_is_passed_over_is_no_host() -> None:
     """The one law that is about an event, not about a state."""
-    pure = PureRoom(DICE_DUEL, 3)
+    pure = PureRoom(TILE_DUEL, 3)
     pure.say(PEOPLE[1], "sit")
     pass_host(pure, 0)
     assert pure.room.table.host == PEOPLE[1].id

@@ -9,7 +9,7 @@ from websockets.frames import Opcode
 
 from tests.end_to_end.raw import Raw, connected, inside, new_guest, new_room
 from tests.end_to_end.servers import running
-from tests.gateway.socket_frames import masked
+from tests.gateway.ws.socket_frames import masked
 from tests.sockets import free_port
 from tests.telemetry.scraped import scrape
 

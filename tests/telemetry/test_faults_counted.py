@@ -8,8 +8,8 @@ from starlette.types import Message, Scope
 
 from tests.eventlog.conftest import engine_url, redis
 from towerhall_server.app import service
-from towerhall_server.gateway.routes import Routes
-from towerhall_server.settings import read_settings
+from towerhall_server.config.settings import read_settings
+from towerhall_server.gateway.http.routes import Routes
 
 __all__ = ["engine_url", "redis"]
 

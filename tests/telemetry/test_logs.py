@@ -13,21 +13,22 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.cutting_proxy import CuttingProxy, split
 from tests.end_to_end.games import QUICK, guests_of, play_out
 from tests.end_to_end.hidden_information.scan import leaks, spellings
 from tests.end_to_end.raw import ask, bearer, connected, inside
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
+from tests.proxy.cutting import CuttingProxy, split
 from tests.sockets import free_port
 from tests.telemetry.scraped import scrape
 from towerhall_client.connection import connect
 from towerhall_client.http import Service
 from towerhall_protocol.commands import from_base64url
 from towerhall_protocol.level import JSON, MSGPACK
-from towerhall_server import logs
 from towerhall_server.cli.store_rooms import url_of_store
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.logs import FORMS, set_up_logs
+from towerhall_server.room.aliases import secret_and_salt
+from towerhall_server.telemetry import logs
+from towerhall_server.telemetry.logs import FORMS, set_up_logs
 
 PAIR = re.compile(r'([a-z]+)=("(?:[^"\\]|\\.)*"|[^\s"=\\]+)(?: |$)')
 WORTH_HIDING = 16
@@ -133,8 +134,9 @@ async def play_and_disturb(server: ServerProcess, data: Path) -> Game:
     )
     headers = {"towerhall-key": made.key}
     async with EventLog(url_of_store("", data)) as log:
-        secret = await log.secret(made.code)
-    assert secret is not None
+        kept = await log.secret(made.code)
+    assert kept is not None
+    secret, salt = secret_and_salt(kept)
     async with AsyncExitStack() as stack:
         proxies = [await stack.enter_async_context(CuttingProxy(server.port)) for _ in guests]
         tables = []
@@ -168,12 +170,14 @@ async def play_and_disturb(server: ServerProcess, data: Path) -> Game:
     assert len(opened) == 2
     game.hidden = {
         "secret": secret,
+        "salt": salt,
         **{f"nonce {seat}": from_base64url(nonce) for _, seat, nonce in opened},
         "key": made.key.encode(),
         **{f"token of {guest.name}": guest.token[-40:].encode() for guest in (*guests, eve)},
     }
     game.words = [frame.mark for frame in frames]
     game.words += ["between you and me", *(guest.token for guest in (*guests, eve))]
+    game.words += [guest.id for guest in (*guests, eve)]
     return game
 
 

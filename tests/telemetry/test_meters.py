@@ -57,6 +57,8 @@ def test_every_count_is_shown() -> None:
     meters.http["GET", "/v1/rooms/{code}", 404] = 8
     meters.resyncs, meters.pauses, meters.lost_commits = 9, 10, 11
     meters.rooms_created, meters.quotas_unasked = 12, 13
+    meters.snapshots["wrong"] = 14
+    meters.fast_path_faults = 15
     found = shown(meters, Levels(rooms=1, paused=2, seated=3, watching=4, sockets=5, ready=False))
     assert found.value("appends_total") == 5
     assert found.value("conflicts_total") == 2
@@ -74,6 +76,8 @@ def test_every_count_is_shown() -> None:
     assert found.value("lost_commits_total") == 11
     assert found.value("rooms_created_total") == 12
     assert found.value("quotas_unasked_total") == 13
+    assert found.value("snapshots_total", fate="wrong") == 14
+    assert found.value("fast_path_faults_total") == 15
     assert found.value("rooms") == 1
     assert found.value("rooms_paused") == 2
     assert found.value("viewers", kind="seated") == 3
@@ -156,7 +160,8 @@ def test_the_page_of_metrics_names_what_is_shown() -> None:
     rows = re.findall(r"^\| `(towerhall_\w+)` \| (\w+) \| ([^|]*) \|", page, re.MULTILINE)
     written = {name: (kind, tuple(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
     meters = Meters()
-    for counted in (meters.answers, meters.rejects, meters.bad_messages, meters.closes):
+    counters = (meters.answers, meters.rejects, meters.bad_messages, meters.closes)
+    for counted in (*counters, meters.snapshots):
         counted["something"] = 1
     meters.http["GET", "/v1/rooms", 200] = 1
     collected = {}

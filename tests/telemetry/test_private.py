@@ -2,7 +2,7 @@
 
 import pytest
 
-from towerhall_server.settings import SettingsError, read_settings
+from towerhall_server.config.settings import SettingsError, read_settings
 from towerhall_server.telemetry.private import may_look
 
 TOKEN = "a-token-of-24-characters"

@@ -1,5 +1,5 @@
 """Nodes of different versions on every kind of engine."""
 
-from tests.room.conftest import engine_url, redis, url
+from tests.live.conftest import engine_url, redis, url
 
 __all__ = ["engine_url", "redis", "url"]

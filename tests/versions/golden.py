@@ -9,27 +9,31 @@ way it is downloaded.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import blake2b, sha256
 from importlib.metadata import version
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 import msgspec
 
-from tests.room.record_games import HOST, PEOPLE, Tape, cancel_a_deal, deal, seat_everybody
+from tests.record.record_games import HOST, PEOPLE, Tape, cancel_a_deal, deal, seat_everybody
 from towerhall_protocol.codec import canonical
 from towerhall_protocol.commands import base64url, from_base64url
+from towerhall_protocol.record import Row, read
 from towerhall_server.eventlog.entry import Entry, Stamps
 from towerhall_server.game import STANDARD, AnyGame, discover, option_fields
-from towerhall_server.room import core
-from towerhall_server.room.core import Plan
+from towerhall_server.live.record_store import make_record
+from towerhall_server.live.replica import follow
+from towerhall_server.record.format import entries_of, rows_of
+from towerhall_server.room import steps
+from towerhall_server.room.closing import close_step
 from towerhall_server.room.events import Settings
-from towerhall_server.room.record import make_record
-from towerhall_server.room.record_shape import Row, entries_of, read, rows_of
-from towerhall_server.room.replica import follow
 from towerhall_server.room.seats import Person
 from towerhall_server.room.state import Room
+from towerhall_server.room.steps import Plan
 from towerhall_server.room.table import Holder
 from towerhall_server.room.view import NOTHING, frame, view, view_class
 
@@ -104,25 +108,48 @@ def read_golden(data: bytes) -> Golden:
 # Rooms to be written down
 
 
-def rooms_of(rules: AnyGame) -> Iterator[tuple[str, Tape, bool]]:
-    """Names and rooms; and whether it is to be kept as a record."""
-    for number, (name, options) in enumerate(_variants(rules).items()):
+class Script(NamedTuple):
+    """How to play one room that is to be written down."""
+
+    title: str
+    play: Callable[[], Tape]
+    as_record: bool = False
+
+
+def rooms_of(rules: AnyGame) -> Iterator[Script]:
+    """Every number of seats, every preset and every option; then what happens around games."""
+    variants = list(_variants(rules).items())
+    for number in range(max(len(variants), len(rules.seats))):
+        name, options = variants[number] if number < len(variants) else variants[0]
         seats = rules.seats[number % len(rules.seats)]
-        whole = name == STANDARD
-        settings = Settings(turn_seconds=20 if number % 2 == 0 else 0, bot_delay_ms=300)
         title = f"{rules.name}-{rules.version}-{name}-{seats}"
-        tape = Tape(Plan(rules, options, seats, settings, HOST.id), Random(title))
-        people = seat_everybody(tape, 2, sealed=(0, 1) if number % 3 != 2 else ())
-        if number % 3 == 1:
-            cancel_a_deal(tape, people, people[1])
-        deal(tape, people)
-        tape.play_on(10_000 if whole else MOVES)
-        if tape.room.playing:
-            tape.append(core.close_step(tape.room, "closed"))
-        yield title, tape, whole
-    yield f"{rules.name}-{rules.version}-waiting", _never_played(rules), False
-    yield f"{rules.name}-{rules.version}-leaving", _left(rules), False
-    yield f"{rules.name}-{rules.version}-agreed", _agreed(rules), False
+        whole = name == STANDARD
+        yield Script(title, partial(_played, rules, options, number, title, whole=whole), whole)
+    if rules.seats[-1] == 1:
+        return  # The others are about two people in one room.
+    title = f"{rules.name}-{rules.version}"
+    yield Script(f"{title}-waiting", partial(_never_played, rules))
+    yield Script(f"{title}-leaving", partial(_left, rules))
+    yield Script(f"{title}-agreed", partial(_agreed, rules))
+    yield Script(f"{title}-moderated", partial(_moderated, rules))
+    yield Script(f"{title}-renamed", partial(_renamed, rules))
+
+
+def _played(
+    rules: AnyGame, options: msgspec.Struct, number: int, title: str, *, whole: bool
+) -> Tape:
+    """A game of two people and bots, with or without a clock and nonces."""
+    seats = rules.seats[number % len(rules.seats)]
+    settings = Settings(turn_seconds=20 if number % 2 == 0 else 0, bot_delay_ms=300)
+    tape = Tape(Plan(rules, options, seats, settings, HOST.id), Random(title))
+    people = seat_everybody(tape, min(2, seats), sealed=(0, 1) if number % 3 != 2 else ())
+    if number % 3 == 1:
+        cancel_a_deal(tape, people, people[-1])
+    deal(tape, people)
+    tape.play_on(10_000 if whole else MOVES)
+    if tape.room.playing:
+        tape.append(close_step(tape.room, "closed", "service"))
+    return tape
 
 
 def _variants(rules: AnyGame) -> dict[str, msgspec.Struct]:
@@ -145,18 +172,21 @@ def _never_played(rules: AnyGame) -> Tape:
     cancel_a_deal(tape, people, people[1])
     tape.say(people[1], "ready", ready=False)
     tape.say(HOST, "stand")
-    tape.say(people[1], "add_bot", level="hard", seat=0)
+    tape.say(people[1], "add_bot", level=rules.levels[-1], seat=0)
     tape.say(people[1], "remove_bot", seat=0)
     tape.wait()
     return tape
 
 
 def _left(rules: AnyGame) -> Tape:
-    """A rematch by correspondence: people leave, come back, stay away and give up."""
+    """A rematch by correspondence: people leave, come back, stay away and give up.
+
+    A short game may be over before all of this has happened.
+    """
     ada, ben, cyd = PEOPLE[:3]
-    seats = max(rules.seats[0], 3)
+    seats = min(max(rules.seats[0], 3), rules.seats[-1])
     settings = Settings(turn_seconds=86_400)
-    bots = ("",) * (seats - 1) + ("easy",)
+    bots = ("",) * (seats - 1) + (rules.levels[0] if seats > 2 else "",)
     reserved = (ada.id, ben.id, *("",) * (seats - 2))
     plan = Plan(
         rules,
@@ -171,22 +201,26 @@ def _left(rules: AnyGame) -> Tape:
     tape = Tape(plan, Random(f"{rules.name} leaving"))
     for person in (ben, ada):
         tape.say(person, "sit", **tape.sealed_nonce(person))
-    tape.append(core.pass_host_step(tape.room, 0))
+    tape.append(steps.pass_host_step(tape.room, 0))
     while tape.room.table.free_seats():
-        tape.say(ada, "add_bot", level="medium")
+        tape.say(ada, "add_bot", level=rules.stand_in)
     tape.say(ben, "ready")
     deal(tape, (ada, ben))
-    while _held(tape, ben).timeouts == 0:
+    while tape.room.playing and _held(tape, ben).timeouts == 0:
         tape.wait()
     tape.play_on(1)
-    while not _held(tape, ada).stand_in:
+    while tape.room.playing and not _held(tape, ada).stand_in:
         tape.wait()
-    tape.say(ada, "take_back")
-    tape.say(ben, "leave", level="easy")
+    if tape.room.playing:
+        tape.say(ada, "take_back")
+        if not _held(tape, ben).stand_in:
+            tape.say(ben, "leave", level=rules.levels[0])
     for _ in range(6):
-        tape.wait()
-    tape.say(ada, "want_end", wanted=False)
-    tape.say(ada, "resign")
+        if tape.room.playing:
+            tape.wait()
+    if tape.room.playing:
+        tape.say(ada, "want_end", wanted=False)
+        tape.say(ada, "resign")
     while tape.room.playing:
         tape.wait()
     tape.say(ben, "rematch")
@@ -211,8 +245,54 @@ def _agreed(rules: AnyGame) -> Tape:
         tape.say(person, "ready")
     tape.open_nonce(ben)
     tape.play_on(MOVES)
-    tape.say(ben, "want_end")
-    tape.say(ada, "want_end")
+    for person in (ben, ada):
+        if tape.room.playing and _held(tape, person).stand_in:
+            tape.say(person, "take_back")
+    for person in (ben, ada):
+        if tape.room.playing:
+            tape.say(person, "want_end")
+    return tape
+
+
+def _moderated(rules: AnyGame) -> Tape:
+    """A room with aliases, whose host silences people, sends them away, and thinks better of it."""
+    ada, ben, cyd = (Person(f"{name}---alias", name) for name in ("Ada", "Ben", "Cyd"))
+    seats = max(rules.seats[0], 2)
+    plan = Plan(rules, rules.presets[STANDARD], seats, Settings(), ada.id, aliased=True)
+    tape = Tape(plan, Random(f"{rules.name} moderated"))
+    for person in (ada, ben):
+        tape.say(person, "sit")
+    tape.say(ada, "mute", id=cyd.id)
+    tape.say(ada, "mute", seat=1)
+    tape.say(ada, "kick", seat=1)
+    tape.say(ada, "admit", id=ben.id)
+    tape.say(ben, "sit")
+    while tape.room.table.free_seats():
+        tape.say(ada, "add_bot")
+    tape.say(ben, "ready")
+    tape.say(ada, "start")
+    tape.say(ada, "unmute", seat=1)
+    tape.play_on(MOVES)
+    if tape.room.playing:
+        tape.append(close_step(tape.room, "closed", "service"))
+    tape.say(ada, "unmute", id=cyd.id)
+    return tape
+
+
+def _renamed(rules: AnyGame) -> Tape:
+    """People whose names change, until all but one have given up."""
+    seats = max(rules.seats[0], 2)
+    plan = Plan(rules, rules.presets[STANDARD], seats, Settings(), PEOPLE[0].id)
+    tape = Tape(plan, Random(f"{rules.name} renamed"))
+    people = seat_everybody(tape, seats)
+    tape.say(Person(people[1].id, "Eve"), "rename")
+    deal(tape, people)
+    tape.play_on(MOVES)
+    for person in people[1:]:
+        if tape.room.playing:
+            tape.say(Person(person.id, f"{person.name} again"), "rename")
+            tape.say(person, "resign")
+    tape.say(Person(people[0].id, "Winner"), "rename")
     return tape
 
 
@@ -248,26 +328,27 @@ def sums() -> dict[str, str]:
     return {name: digest for digest, name in (line.split("  ") for line in lines)}
 
 
-def wanted(release: str) -> dict[str, tuple[Tape, bool]]:
-    """What a version should have: name in `FOLDER`, room, and whether it is kept as a record."""
+def wanted(release: str) -> dict[str, Script]:
+    """What a version should have, by the name in `FOLDER`."""
     return {
-        f"{release}/{title}{'.record' if whole else ''}.json": (tape, whole)
+        f"{release}/{script.title}{'.record' if script.as_record else ''}.json": script
         for game in discover().values()
         for rules in game.versions
-        for title, tape, whole in rooms_of(rules)
+        for script in rooms_of(rules)
     }
 
 
 def main() -> int:
     pinned = sums()
-    for name, (tape, whole) in wanted(version("towerhall")).items():
+    for name, script in wanted(version("towerhall")).items():
         path = FOLDER / name
         if path.exists():
             continue
         if name in pinned:
             print(f"{name} is missing, and it is never made anew: restore it", file=sys.stderr)
             return 1
-        data = written(tape, as_record=whole)
+        tape = script.play()
+        data = written(tape, as_record=script.as_record)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         pinned[name] = sha256(data).hexdigest()

@@ -12,14 +12,14 @@ import pytest
 
 from tests.end_to_end import raw
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
-from tests.games import dice_duel as duel
-from tests.room.live_rooms import DUEL, FakeViewer, LiveNode, begin, live_node, no_fault
+from tests.games import tile_duel as duel
+from tests.live.live_rooms import DUEL, FakeViewer, LiveNode, begin, live_node, no_fault
 from tests.versions import newer_server
-from towerhall_server.eventlog.entry import link
-from towerhall_server.eventlog.log import Append, Appended
+from towerhall_server.eventlog.answers import Append, Appended
+from towerhall_server.eventlog.entry import entry_after
 from towerhall_server.game import AnyGame, Rejected, Seat
-from towerhall_server.room.attempt import TTL_MS
-from towerhall_server.room.directory import PoisonedRoomError
+from towerhall_server.live.attempt import TTL_MS
+from towerhall_server.live.directory import PoisonedRoomError
 
 # Two nodes: the newer one writes an event that the older one has never heard of.
 
@@ -42,7 +42,7 @@ NEWER: AnyGame = replace(
     decide=_decide,
     fold=_fold,
     event_type=DUEL.event_type | Cheered,
-    slow_commands=frozenset(),
+    slow=lambda state, seat, command: False,
 )
 
 
@@ -115,14 +115,12 @@ async def test_a_newer_event_of_the_room_is_never_read_in_part(
         mode="append",
         room=ann.code,
         before=place,
-        commit_id=commit_id,
-        chain=link(place, commit_id, blob),
-        blob=blob,
+        entry=entry_after(place, place.stamps, commit_id, blob),
         ttl_ms=TTL_MS,
     )
     assert isinstance(await old.log.append(wanted), Appended)
     assert await ann.ended() == "server_fault"
-    assert ann.view["room"]["seats"]["0"] == {"name": "ann"}
+    assert ann.view["room"]["seats"]["0"] == {"name": "ann", "id": ann.replay.you}
     with pytest.raises(PoisonedRoomError):
         await old.open(ann.code)
 

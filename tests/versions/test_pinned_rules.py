@@ -7,15 +7,15 @@ from random import Random
 import msgspec
 import pytest
 
-from tests.games import dice_duel as duel
-from tests.room.live_rooms import FakeViewer, LiveNode, begin, live_node, no_fault, whole_log
+from tests.games import tile_duel as duel
+from tests.live.live_rooms import FakeViewer, LiveNode, begin, live_node, no_fault, whole_log
 from tests.versions.two_versions import BOTH, ONLY_V1, ONLY_V2, V1, V2
 from towerhall_protocol.messages import ServerFrame
 from towerhall_server.game import AnyGame
+from towerhall_server.live.directory import PoisonedRoomError
+from towerhall_server.live.record_store import record_of
+from towerhall_server.record.verify import verify
 from towerhall_server.room.commits import Commit, decode_commit
-from towerhall_server.room.directory import PoisonedRoomError
-from towerhall_server.room.record import record_of
-from towerhall_server.room.verify import verify
 
 
 async def both_enter(node: LiveNode, code: str) -> tuple[FakeViewer, FakeViewer]:

@@ -7,17 +7,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.games import dice_duel as duel
+from tests.games import tile_duel as duel
+from tests.record.record_games import relinked
 from tests.room.pure_rooms import GAMES, SECRET, PureRoom, frames_of, lived, whole_room
-from tests.room.record_games import relinked
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.game import AnyGame, event_name
+from towerhall_server.live.record_store import make_record
+from towerhall_server.live.replica import Replica
+from towerhall_server.record.verify import verify
 from towerhall_server.room import commits
 from towerhall_server.room.commits import decode_commit, encode_commit
 from towerhall_server.room.events import PUBLIC_FIELDS
-from towerhall_server.room.record import make_record
-from towerhall_server.room.replica import Replica
-from towerhall_server.room.verify import verify
 from towerhall_server.room.view import WATCHING
 from towerhall_server.upcasting import upcast
 
@@ -62,10 +62,9 @@ def old_log(pure: PureRoom) -> list[Entry]:
 
 
 def test_an_old_log_leads_to_the_same_room_by_the_same_commits(old_forms: AnyGame) -> None:
-    pure = whole_room("dice_duel")
-    replica = Replica({old_forms.name: old_forms}, SECRET)
+    pure = whole_room("tile_duel")
     entries = old_log(pure)
-    replica.load(entries)
+    replica = Replica.load({old_forms.name: old_forms}, SECRET, entries)
     assert replica.room.table == pure.room.table
     assert replica.room.game == pure.room.game
     for entry, original in zip(entries, pure.entries, strict=True):
@@ -75,17 +74,29 @@ def test_an_old_log_leads_to_the_same_room_by_the_same_commits(old_forms: AnyGam
 
 def test_the_record_of_an_old_log_verifies(old_forms: AnyGame) -> None:
     games = {old_forms.name: old_forms}
-    record = make_record(games, SECRET, old_log(whole_room("dice_duel")))
+    record = make_record(games, SECRET, old_log(whole_room("tile_duel")))
     assert verify(record, games) == ()
 
 
+def test_another_spelling_of_an_old_log_is_refused(old_forms: AnyGame) -> None:
+    """An old event keeps its form, but all bytes of its commit are still those of one spelling."""
+    games, pure = {old_forms.name: old_forms}, whole_room("tile_duel")
+    for entry, original in zip(old_log(pure), pure.entries, strict=True):
+        if entry.blob == original.blob or entry.seq % 3:
+            continue
+        long_head = msgspec.structs.replace(entry, blob=b"\xdc\0\x05" + entry.blob[1:])
+        log = [long_head if one.seq == entry.seq else one for one in old_log(pure)]
+        findings = verify(make_record(games, SECRET, relinked(log)), games)
+        assert [finding.code for finding in findings] == ["form"]
+
+
 def test_who_does_not_know_the_old_forms_refuses_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = old_log(whole_room("dice_duel"))
+    entries = old_log(whole_room("tile_duel"))
     with pytest.raises(msgspec.ValidationError, match="seat_taken"):
-        Replica(GAMES, SECRET).load(entries)
+        Replica.load(GAMES, SECRET, entries)
     monkeypatch.setattr(commits, "UPCASTERS", OLD_SEATS)
     with pytest.raises(msgspec.ValidationError, match="dice"):
-        Replica(GAMES, SECRET).load(entries)
+        Replica.load(GAMES, SECRET, entries)
 
 
 def test_what_is_in_the_form_of_today_is_never_looked_through(
@@ -96,13 +107,13 @@ def test_what_is_in_the_form_of_today_is_never_looked_through(
 
     monkeypatch.setattr("towerhall_server.room.commits.upcast", looked)
     monkeypatch.setattr("towerhall_server.game.upcast", looked)
-    pure = whole_room("dice_duel")
-    Replica({old_forms.name: old_forms}, SECRET).load(pure.entries)
+    pure = whole_room("tile_duel")
+    Replica.load({old_forms.name: old_forms}, SECRET, pure.entries)
     assert frames_of(pure, WATCHING)
 
 
 def test_an_old_event_becomes_bytes_that_would_be_written_today(old_forms: AnyGame) -> None:
-    pure = whole_room("dice_duel")
+    pure = whole_room("tile_duel")
     for entry, original in zip(old_log(pure), pure.entries, strict=True):
         rules = None if entry.seq == 1 else old_forms
         assert encode_commit(decode_commit(entry.blob, rules)) == original.blob
@@ -123,7 +134,7 @@ def test_forms_that_lead_to_each_other_come_to_an_end() -> None:
 
 
 def test_events_of_a_newer_server_are_refused_and_not_read_in_part() -> None:
-    rooms = [lived(duel.GAME, seed, 80) for seed in range(40)]
+    rooms = [lived(duel.GAME, seed, 80) for seed in range(60)]
     tried = set()
     for entry in (entry for pure in rooms for entry in pure.entries):
         whole = msgspec.msgpack.decode(entry.blob)
@@ -142,7 +153,7 @@ def test_events_of_a_newer_server_are_refused_and_not_read_in_part() -> None:
 
 
 def test_settings_that_a_newer_server_knows_are_refused() -> None:
-    blob = whole_room("dice_duel").entries[0].blob
+    blob = whole_room("tile_duel").entries[0].blob
     cause, [created], *rest = msgspec.msgpack.decode(blob)
     at = next(place for place, field in enumerate(created) if isinstance(field, dict) and place > 5)
     created[at]["newer"] = 1

@@ -4,7 +4,7 @@ stands one higher."""
 from dataclasses import replace
 from typing import Any
 
-from tests.games import dice_duel as duel
+from tests.games import tile_duel as duel
 from towerhall_server.game import AnyGame, Rejected, Seat
 
 

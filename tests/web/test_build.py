@@ -97,6 +97,25 @@ def test_an_old_node_in_path_is_passed_over(
     assert found.node == tmp_path / "node"
 
 
+def test_types_are_checked_again_after_a_change_or_a_complaint_only(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "CHECKED", tree / "node_modules/.checked")
+    calls: list[str] = []
+    monkeypatch.setattr(build, "run_script", calls.append)
+    assert build.main(["--check"]) == build.main(["--check"]) == 0
+    assert calls == ["check"]
+    os.utime(tree / "web/src/main.ts", (2**33, 2**33))
+
+    def complain(name: str) -> None:
+        calls.append(name)
+        raise build.BuildError("see above")
+
+    monkeypatch.setattr(build, "run_script", complain)
+    assert build.main(["--check"]) == build.main(["--check"]) == 1
+    assert len(calls) == 3
+
+
 def test_without_any_node_it_says_what_to_install(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,10 +10,12 @@ from tests.end_to_end.raw import (
     connected,
     denied,
     inside,
+    new_guest,
     new_room,
 )
 from tests.end_to_end.servers import ServerProcess
-from towerhall_server.gateway.tokens import Tokens, new_person
+from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
+from towerhall_server.access.tokens import Tokens, new_person
 
 NOWHERE = "ZZZZZZ"
 
@@ -71,7 +73,7 @@ async def test_a_token_that_has_expired_is_not_taken(strict: ServerProcess) -> N
         await raw.hello(days_ago.issue(new_person("Ada")))
         end = await raw.end()
         assert (end.error, end.code) == ("unauthorized", 4401)
-        assert end.messages[-1][2] == {"detail": "the token is too old"}
+        assert end.messages[-1][2] == {"detail": "the token has expired"}
 
 
 async def test_whoever_does_not_say_hello_in_time_is_closed(strict: ServerProcess) -> None:
@@ -110,7 +112,7 @@ async def test_a_greeting_that_cannot_be_taken_ends_the_connection(
         end = await raw.end()
         assert (end.error, end.code) == (error, close)
         if error == "level_too_old":
-            assert end.messages[-1][2] == {"oldest": 1, "newest": 1}
+            assert end.messages[-1][2] == {"oldest": OLDEST_LEVEL, "newest": LEVEL}
 
 
 @pytest.mark.parametrize(
@@ -153,10 +155,11 @@ async def test_a_private_room_answers_a_wrong_key_as_if_it_were_not_there(
 
     async def end_of(room: str, **more: object) -> tuple[object, ...]:
         async with connected(shared.url, room, subprotocol) as raw:
-            await raw.hello(token, **more)
+            await raw.hello(stranger, **more)
             end = await raw.end()
             return end.data, end.code, end.reason
 
+    stranger = new_guest(shared.url)
     absent = await end_of(NOWHERE)
     assert absent[1:] == (4404, "room_gone")
     for room in (hidden, NOWHERE):
@@ -164,8 +167,11 @@ async def test_a_private_room_answers_a_wrong_key_as_if_it_were_not_there(
             assert await end_of(room, **wrong) == absent
     for nothing in (code.lower(), "NOSUCH", "A" * 5, "A" * 7, "%00" * 6, "ÄÄÄÄÄÄ", "1" * 6):
         assert await end_of(nothing) == absent
-    async with inside(shared.url, hidden, token, subprotocol, key=key) as raw:
+    async with inside(shared.url, hidden, stranger, subprotocol, key=key) as raw:
         await raw.quiet()
+    # P-16: the host has no seat, and a device that does not know the key.
+    async with inside(shared.url, hidden, token, subprotocol) as raw:
+        await raw.done("sit")
     async with inside(shared.url, code, token, subprotocol, key="not needed") as raw:
         await raw.quiet()
 

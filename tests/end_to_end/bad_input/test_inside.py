@@ -80,11 +80,30 @@ async def test_the_ninth_unanswered_command_is_an_error_and_never_rejected(
         raw.burst(*(["command", n, "", body] for n in range(1, 10)))
         heard = await raw.up_to("rejected", 8)
         assert [each for each in heard if each[0] == "error"] == [
-            ["error", "too_many_unanswered", {"most": 8, "n": 9}, heard_hint(heard)]
+            ["error", "too_many_unanswered", {"most": 8, "n": 9}, heard_hint(heard), "P-44"]
         ]
         assert [each[1] for each in heard if each[0] == "rejected"] == list(range(1, 9))
         # It was not looked at, so the same number may come again; and now there is room.
         assert await raw.refused("stand", n=9) == "not_seated"
+
+
+@pytest.mark.parametrize("subprotocol", BOTH)
+async def test_p42_a_number_belongs_to_one_command(
+    shared: ServerProcess, token: str, subprotocol: str
+) -> None:
+    room = new_room(shared.url, token, seats=2)["code"]
+    sit = {"command": "sit", "seat": 1}
+    async with inside(shared.url, room, token, subprotocol) as raw:
+        await raw.say("command", 1, "", sit)
+        assert (await raw.wait_for("frame"))[3][2] == 1
+        await raw.say("command", 1, "", {"command": "stand"})
+        assert (await raw.wait_for("rejected"))[1:4] == [1, "number_reused", "P-42"]
+        await raw.say("command", 1, "any tag", {"seat": 1, "nonce": None, "command": "sit"})
+        assert await raw.wait_for("duplicate") == ["duplicate", 1, 2]
+        await raw.say("command", 1, "", {"command": "stand"}, True)
+        assert await raw.wait_for("accepted") == ["accepted", 1, {}]
+        await raw.say("command", 1, "", sit, True)
+        assert (await raw.wait_for("rejected"))[1:3] == [1, "already_seated"]
 
 
 def heard_hint(heard: list[list[Any]]) -> object:
@@ -161,7 +180,7 @@ async def test_commands_that_come_too_fast_wait_and_are_answered_in_order(
         assert time.monotonic() - began > (count - at_once) / per_second - 0.15
         # What is no command does not wait; it shares the rate and is told when to come back.
         await raw.say("ping", 1)
-        _, error, params, _ = await raw.wait_for("error")
+        _, error, params, *_ = await raw.wait_for("error")
         assert error == "too_many"
         assert 0 < params["retry_ms"] <= 1000 / per_second + 1
 
@@ -172,6 +191,7 @@ async def test_chat_and_history_have_rates_of_their_own(
     token = new_guest(strict.url)
     room = new_room(strict.url, token, seats=2)["code"]
     async with inside(strict.url, room, token) as raw:
+        await raw.done("sit")
         raw.burst(*(["chat", f"line {number}"] for number in range(5)))
         heard: list[Any] = []
         while sum(each[0] == "chat" for each in heard) < 5:
@@ -179,7 +199,7 @@ async def test_chat_and_history_have_rates_of_their_own(
         assert [each[4] for each in heard if each[0] == "chat"] == [f"line {n}" for n in range(5)]
         assert not [each for each in heard if each[0] == "error"]
         await raw.say("chat", "too much")
-        _, error, params, _ = await raw.wait_for("error")
+        _, error, params, *_ = await raw.wait_for("error")
         assert error == "too_many"
         assert 0 < params["retry_ms"] <= 1001
         raw.burst(*(["history", 1, 1] for _ in range(11)))

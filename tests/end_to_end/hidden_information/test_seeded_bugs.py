@@ -18,10 +18,10 @@ from tests.end_to_end.hidden_information.twins import (
 )
 from tests.end_to_end.in_process import Read, Stage
 from towerhall_protocol.commands import base64url
-from towerhall_server.game import Rejected, Viewer
+from towerhall_server.game import Perspective, Rejected
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
-from towerhall_server.room import actor, core, events
-from towerhall_server.room import draft as draft_module
+from towerhall_server.live import draft as draft_module
+from towerhall_server.room import decision, events, steps
 from towerhall_server.room import view as view_module
 from towerhall_server.room.events import PersonSat, RoomCreated
 from towerhall_server.room.state import Room
@@ -95,7 +95,7 @@ async def test_a_seed_in_an_error_message_is_found() -> None:
 async def test_a_view_whose_size_depends_on_the_next_card_is_found() -> None:
     """No scan can see that."""
 
-    def view(state: Any, viewer: Viewer) -> dict[str, object]:
+    def view(state: Any, viewer: Perspective) -> dict[str, object]:
         seen = FIVE_TOWERS.view(state, viewer)
         return {**seen, "padding": "x" * (sum(map(ord, "".join(state.pile[:3]))) % 50)}
 
@@ -110,16 +110,16 @@ async def test_a_dry_run_that_tells_the_next_card_is_found(
     def effect_of(room: Room, seat: Any, body: Any) -> Mapping[str, object]:
         return {"next": list(room.game.pile[:1])}
 
-    monkeypatch.setattr(actor, "effect_of", effect_of)
+    monkeypatch.setattr(decision, "effect_of", effect_of)
     assert await complaints_of(TOWERS) != []
 
 
 async def test_a_chain_over_something_hidden_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Marks are for everybody: what they are made of must be known, or random."""
 
-    sane = core.play
+    sane = steps.play
 
-    def play(room: Room, cause: Any, body: Mapping[str, Any], *rest: Any) -> core.Step:
+    def play(room: Room, cause: Any, body: Mapping[str, Any], *rest: Any) -> steps.Step:
         step = sane(room, cause, body, *rest)
         if room.game is None:
             return step
@@ -127,5 +127,5 @@ async def test_a_chain_over_something_hidden_is_found(monkeypatch: pytest.Monkey
         commit = msgspec.structs.replace(step.commit, command=known)
         return msgspec.structs.replace(step, commit=commit)
 
-    monkeypatch.setattr(core, "play", play)
+    monkeypatch.setattr(steps, "play", play)
     assert await complaints_of(TOWERS) != []

@@ -8,9 +8,9 @@ from typing import Any, TypeGuard
 import msgspec
 
 from tests.end_to_end.in_process import Come, Go, Read, Say, Stage, Step, TimeOut, stage
-from tests.games import dice_duel as duel
+from tests.games import tile_duel as duel
 from towerhall_protocol.messages import ServerFrame, ServerMessage
-from towerhall_server.game import AnyGame, Viewer
+from towerhall_server.game import AnyGame, Perspective
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.room.gate import key_hash
 
@@ -51,7 +51,7 @@ class Cast(msgspec.Struct, frozen=True):
         )
 
 
-def _own_columns(state: duel.State, viewer: Viewer) -> dict[str, object]:
+def _own_columns(state: duel.State, viewer: Perspective) -> dict[str, object]:
     own = {} if viewer is None else {str(viewer): state.columns[viewer]}
     return {**duel.view(state, viewer), "columns": own}
 

@@ -61,18 +61,26 @@ def test_ft12_the_official_rules_are_the_default() -> None:
     [
         ("standard", Options()),
         ("printed", Options(bids="table")),
-        ("spanish", Options(bids="table", eight="cap")),
+        ("spanish", Options(bids="table", eight="cap", demolish_spire=True)),
     ],
 )
 def test_ft12_presets(preset: str, options: Options) -> None:
     assert read_options(GAME, {"preset": preset}) == options
-    assert not options.demolish_spire
+    assert options.demolish_spire is (preset == "spanish")
 
 
 def test_ft12_single_options_go_on_top_of_a_preset() -> None:
-    wanted = {"preset": "spanish", "demolish_spire": True}
-    expected = Options(bids="table", eight="cap", demolish_spire=True)
+    wanted = {"preset": "spanish", "demolish_spire": False}
+    expected = Options(bids="table", eight="cap")
     assert read_options(GAME, wanted) == expected
+
+
+def test_ft12_spanish_any_top_card_may_be_demolished_also_a_spire() -> None:
+    spanish = read_options(GAME, {"preset": "spanish"})
+    assert isinstance(spanish, Options)
+    state = building("tree:5", {"sand": (10, 0)}, options=spanish)
+    after = act(state, 0, build("tree:5", demolish="sand"))
+    assert (standing(after)["sand"], ruined(after)) == ((10,), ["sand:0"])
 
 
 # --- eight: cap (rows 1, 2, 20) ---

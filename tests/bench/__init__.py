@@ -1,1 +1,0 @@
-"""Benchmarks: figures, not tests. `make bench` runs them all."""

@@ -1,0 +1,1 @@
+"""The page of Nikitin Towers in Chromium, with WebGL in software."""

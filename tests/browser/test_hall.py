@@ -1,0 +1,162 @@
+"""The hall: games of one's own, quick matches with a clock, the pace of bots, people online."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.chromium import Visitors
+from tests.browser.hands import at_table
+from tests.browser.tables import room_of, set_table
+from tests.end_to_end.brief import BriefProcess, gone
+from tests.end_to_end.games import QUICK, play_out
+from tests.end_to_end.raw import ask
+from tests.end_to_end.servers import LIMITS, ServerProcess, running
+from towerhall_client.connection import connect
+from towerhall_client.http import Service
+
+HALF_A_MINUTE: Final = """
+  // What waits for half a minute waits for the test.
+  const real = window.setTimeout;
+  const waiting = [];
+  window.setTimeout = (done, ms, ...rest) =>
+    ms === 30000 ? waiting.push(done) : real(done, ms, ...rest);
+  window.pass = () => waiting.splice(0).forEach((done) => done());
+"""
+
+
+@pytest.fixture(scope="module")
+def brief(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server with little patience."""
+    folder = tmp_path_factory.mktemp("brief") / "data"
+    with running(folder, limits=LIMITS, kind=BriefProcess) as process:
+        yield process
+
+
+async def test_own_games_are_at_the_top_and_finished_ones_stay_when_their_room_is_gone(
+    brief: ServerProcess, visitors: Visitors
+) -> None:
+    table = await set_table(brief.url)
+    done = await room_of(brief.url, table.guest, private=True)
+    async with connect(brief.url, done.code, table.guest.token, key=done.key, retry=QUICK) as own:
+        await own.sit()
+        await own.add_bot("easy")
+        await own.start()
+        await play_out((own,), 1)
+    page = await visitors.visit(brief.url, guest=table.guest)
+    mine = page.get_by_role("region", name="My games")
+    await expect(page.locator("main h2, main h1").first).to_have_text("My games")
+    rows = mine.get_by_role("listitem")
+    await expect(rows.first).to_contain_text("Your turn")
+    await expect(rows.first).to_contain_text(table.room.code)
+    await gone(brief.url, done.code)
+    # This browser knows the key no more: it never saw the room.
+    await page.evaluate(
+        "([code, key]) => localStorage.setItem('towerhall.rooms', JSON.stringify({[code]: {key}}))",
+        [done.code, done.key],
+    )
+    await page.reload()
+    finished = rows.filter(has_text=done.code)
+    await expect(finished).to_contain_text("Finished · Place")
+    await finished.get_by_role("link").click()
+    await page.locator("[data-replay=ready]").wait_for()
+
+
+async def test_a_quick_match_has_a_clock_and_offers_bots_when_no_opponent_comes(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    guest = await Service(shared.url).guest("Ada")
+    context = await visitors.context(shared.url, guest=guest)
+    page = await context.new_page()
+    await page.add_init_script(HALF_A_MINUTE)
+    await page.goto(shared.url)
+    await page.get_by_role("radio", name="Relaxed").check(force=True)
+    await expect(page.get_by_text("2 minutes per decision")).to_be_visible()
+    await page.get_by_role("button", name="Quick match").click()
+    await at_table(page, status="waiting")
+    await expect(page.get_by_text("You", exact=True)).to_be_visible()
+    code = page.url.rpartition("/")[2]
+    room = await asyncio.to_thread(ask, shared.url, "GET", f"/v1/rooms/{code}")
+    assert room.document["turn_seconds"] == 120
+    offer = page.get_by_role("button", name="Play against bots")
+    await expect(offer).to_have_count(0)
+    await page.evaluate("window.pass()")
+    await expect(page.get_by_text("No opponent has come yet.")).to_be_visible()
+    await offer.click()
+    await at_table(page)
+
+
+async def test_a_person_who_is_away_is_counted_down_until_a_bot_may_take_over(
+    brief: ServerProcess, visitors: Visitors
+) -> None:
+    service = Service(brief.url)
+    ada, ben = await service.guest("Ada"), await service.guest("Ben")
+    room = await room_of(brief.url, ada, turn_seconds=30)
+    page = await visitors.visit(f"{brief.url}#/r/{room.code}", guest=ada)
+    await page.get_by_role("button", name="Sit down and play").click()
+    async with connect(brief.url, room.code, ben.token, retry=QUICK) as other:
+        await other.sit()
+        await other.ready()
+        await page.get_by_role("button", name="Start the game").click()
+        await at_table(page)
+        await expect(page.get_by_text("A bot may take over")).to_have_count(0)
+    await expect(page.get_by_text("Ben is away. A bot may take over in 0:0")).to_be_visible()
+    await page.get_by_role("button", name="Let a bot play for Ben").click()
+    await expect(page.get_by_text("Ben is away.")).to_have_count(0)
+    await expect(page.get_by_text("A bot is playing (Medium)")).to_be_visible()
+
+
+async def pace_of(page: Page, button: str) -> tuple[int, int]:
+    """The pace that the page asks for with a new room."""
+    async with page.expect_request("**/v1/rooms") as asked:
+        await page.get_by_role("button", name=button, exact=True).click()
+    body = json.loads((await asked.value).post_data or "")
+    await page.wait_for_url("**/#/r/**")
+    await page.locator("[data-state=up]").wait_for()
+    return body["bot_delay_ms"], body["beat_ms"]
+
+
+async def test_bots_are_slow_in_a_first_game_and_a_room_has_one_of_three_paces(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    # Others see the name in the list of rooms: it must be of no language.
+    ada = await Service(shared.url).guest("Ada")
+    page = await visitors.visit(shared.url, guest=ada, game=None)
+    assert await pace_of(page, "Play now") == (1800, 2500)
+    await page.evaluate("""localStorage.setItem("towerhall.known", '{"five_towers": true}')""")
+    await page.goto(f"{shared.url}#/")
+    await page.reload()
+    assert await pace_of(page, "Play now") == (600, 1200)
+    await page.goto(f"{shared.url}#/")
+    await page.get_by_role("button", name="Create a room").click()
+    for name in ("Slow", "Normal", "Fast"):
+        await page.get_by_role("dialog").get_by_role("radio", name=name).check(force=True)
+    assert await pace_of(page, "Create the room") == (150, 0)
+    await at_table(page, status="waiting")
+    # The choice is kept for the next game, and the host can change it.
+    await page.get_by_role("button", name="Change").click()
+    await expect(page.get_by_role("radio", name="Fast")).to_be_checked()
+    await page.get_by_role("radio", name="Slow").check(force=True)
+    await page.get_by_role("button", name="Save the options").click()
+    code = page.url.rpartition("/")[2]
+    async with asyncio.timeout(10):
+        while True:
+            room = await asyncio.to_thread(ask, shared.url, "GET", f"/v1/rooms/{code}")
+            if room.document.get("beat_ms") == 2500:
+                break
+            await asyncio.sleep(0.05)
+
+
+async def test_the_hall_tells_how_many_people_are_online(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    first = await visitors.visit(shared.url)
+    shown = first.locator("[data-online]")
+    before = int(await shown.get_attribute("data-online") or "")
+    second = await visitors.visit(shared.url)
+    await second.locator("[data-lobby=up]").wait_for()
+    await expect(shown).to_have_attribute("data-online", str(before + 1))
+    await expect(shown).to_contain_text("online")

@@ -1,0 +1,230 @@
+"""Primaries that are killed or paused while rooms write, and a slot that moves: no commit is lost,
+doubled or forked, and other primaries go on."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from time import monotonic
+from typing import Final
+
+import pytest
+
+from tests.eventlog.logs import attempt, whole
+from tests.sockets import HOST
+from tests.store.several import Engine, Group
+from towerhall_server.eventlog.answers import Answer, Append, Appended, Following, Mistimed
+from towerhall_server.eventlog.entry import START, Point
+from towerhall_server.eventlog.keys import SHARDS, room_keys
+from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.notifications import Missed, Woken, listen
+from towerhall_server.store.errors import StoreError
+from towerhall_server.store.slots import slot_of
+
+ROOMS: Final = tuple(f"ROOM{letter}" for letter in "ABCDEFGH")
+SOON_SECONDS: Final = 20.0
+ON_A_CLUSTER = pytest.mark.parametrize("group", ["cluster"], indirect=True)
+
+
+@pytest.fixture
+async def healthy(group: Group, log: EventLog) -> AsyncIterator[Group]:
+    yield group
+    await group.whole()
+
+
+class Writer:
+    """Appends to one room until it is told to stop, as a room does: the same bytes again and again
+    while the outcome is unknown."""
+
+    def __init__(self, log: EventLog, room: str) -> None:
+        self.log = log
+        self.room = room
+        self.places: list[Point] = []
+        self.unknown = 0
+        self.longest = 0.0
+        self.stopped = False
+
+    async def run(self) -> None:
+        before = START
+        while not self.stopped:
+            wanted = attempt(before, room=self.room)
+            began = monotonic()
+            answer = await self._insist(wanted)
+            if isinstance(answer, Mistimed):
+                wanted = attempt(before, room=self.room, stamps=answer.now)
+                answer = await self._insist(wanted)
+            self.longest = max(self.longest, monotonic() - began)
+            assert answer == Appended(before.seq + 1), (self.room, answer)
+            before = wanted.entry.point
+            self.places.append(before)
+
+    async def _insist(self, wanted: Append) -> Answer:
+        while True:
+            try:
+                return await self.log.append(wanted)
+            except StoreError:
+                self.unknown += 1
+                await asyncio.sleep(0.05)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(SOON_SECONDS):
+        while not condition():  # noqa: ASYNC110 - states of processes
+            await asyncio.sleep(0.01)
+
+
+async def play(log: EventLog, group: Group, harm: Callable[[Engine], None]) -> list[Writer]:
+    """Rooms write, the primary of the first room is harmed, and every room goes on."""
+    writers = [Writer(log, room) for room in ROOMS]
+    tasks = [asyncio.create_task(writer.run()) for writer in writers]
+    try:
+        await until(lambda: all(len(writer.places) > 5 for writer in writers))
+        harm(await asyncio.to_thread(primary_of, group, ROOMS[0]))
+        await until(lambda: writers[0].unknown > 0)
+        before = [len(writer.places) for writer in writers]
+        await until(
+            lambda: all(len(w.places) > n + 5 for w, n in zip(writers, before, strict=True))
+        )
+    finally:
+        for writer in writers:
+            writer.stopped = True
+        await asyncio.wait_for(asyncio.gather(*tasks), SOON_SECONDS)
+    return writers
+
+
+def primary_of(group: Group, room: str) -> Engine:
+    if len(primaries := group.primaries) == 1:
+        return primaries[0]
+    slot = slot_of(room_keys(room).log.encode())
+    slots = primaries[0].ask("CLUSTER", "SLOTS")
+    port = next(node[1] for first, last, node, *_ in slots if first <= slot <= last)
+    return next(each for each in group.engines if each.port == port)
+
+
+async def check(log: EventLog, writers: list[Writer]) -> None:
+    """Replicas were in step but for the calls under way, so all that was acknowledged is there."""
+    for writer in writers:
+        reading = await log.read(writer.room, page=100_000)
+        assert isinstance(reading, Following)
+        assert [entry.point for entry in reading.entries] == writer.places
+
+
+async def test_a_killed_primary_is_replaced_and_rooms_go_on(log: EventLog, healthy: Group) -> None:
+    writers = await play(log, healthy, Engine.kill)
+    await check(log, writers)
+    if not healthy.others:
+        # Rooms of the other primaries did not wait.
+        assert min(writer.longest for writer in writers) < writers[0].longest
+        assert any(not writer.unknown for writer in writers)
+    assert set(await log.beat_all()) == set(range(SHARDS))
+
+
+async def test_a_paused_primary_is_replaced_and_cannot_fork_a_log(
+    log: EventLog, healthy: Group
+) -> None:
+    paused: list[Engine] = []
+
+    def pause(engine: Engine) -> None:
+        paused.append(engine)
+        engine.pause()
+
+    try:
+        writers = await play(log, healthy, pause)
+    finally:
+        paused[0].resume()
+    await check(log, writers)
+
+
+@ON_A_CLUSTER
+async def test_shards_of_other_primaries_beat_while_one_is_silent(
+    log: EventLog, healthy: Group
+) -> None:
+    await log.beat_all()
+    harmed = healthy.primaries[0]
+    harmed.pause()
+    try:
+        began = monotonic()
+        beats = await log.beat_all()
+        assert monotonic() - began < 1.5
+        assert SHARDS / 2 < len(beats) < SHARDS
+        await log.summaries()
+        assert monotonic() - began < 2.5
+    finally:
+        harmed.resume()
+
+
+async def test_a_listener_finds_the_new_primary(log: EventLog, healthy: Group) -> None:
+    heard: list[str] = []
+
+    async def hear() -> None:
+        while True:
+            try:
+                async with aclosing(listen(healthy.url, "me")) as wakes:
+                    async for wake in wakes:
+                        if isinstance(wake, Woken | Missed):
+                            heard.append(getattr(wake, "room", ""))
+            except StoreError:
+                await asyncio.sleep(0.05)
+
+    listener = asyncio.create_task(hear())
+    try:
+        await until(lambda: bool(heard))
+        await play(log, healthy, Engine.kill)
+        heard.clear()
+        writer = Writer(log, "LATER")
+        writing = asyncio.create_task(writer.run())
+        try:
+            await until(lambda: "LATER" in heard)
+        finally:
+            writer.stopped = True
+            await writing
+    finally:
+        listener.cancel()
+        await asyncio.gather(listener, return_exceptions=True)
+
+
+@ON_A_CLUSTER
+async def test_it_is_known_which_rooms_have_to_wait(log: EventLog, healthy: Group) -> None:
+    await log.beat_all()
+    assert not any(map(log.is_down, ROOMS))
+    harmed = await asyncio.to_thread(primary_of, healthy, ROOMS[0])
+    elsewhere = [room for room in ROOMS if primary_of(healthy, room) is not harmed]
+    harmed.pause()
+    try:
+        await log.beat_all()
+        assert log.is_down(ROOMS[0])
+        assert elsewhere
+        assert not any(map(log.is_down, elsewhere))
+        await until(lambda: not log.is_down(ROOMS[0]))
+    finally:
+        harmed.resume()
+
+
+@ON_A_CLUSTER
+async def test_a_slot_moves_while_its_room_writes(log: EventLog, healthy: Group) -> None:
+    slot = slot_of(room_keys(ROOMS[0]).log.encode())
+    source = await asyncio.to_thread(primary_of, healthy, ROOMS[0])
+    target = next(each for each in healthy.primaries if each is not source)
+    writer = Writer(log, ROOMS[0])
+    writing = asyncio.create_task(writer.run())
+    try:
+        await until(lambda: len(writer.places) > 5)
+        await asyncio.to_thread(move_slot, healthy, slot, source, target)
+        after = len(writer.places)
+        await until(lambda: len(writer.places) > after + 5)
+    finally:
+        writer.stopped = True
+        await asyncio.wait_for(writing, SOON_SECONDS)
+        await asyncio.to_thread(move_slot, healthy, slot, target, source)
+    await check(log, [writer])
+    assert len(await whole(log, ROOMS[0])) > 10
+
+
+def move_slot(group: Group, slot: int, source: Engine, target: Engine) -> None:
+    """As `redis-cli --cluster reshard` does it."""
+    ids = [each.ask("CLUSTER", "MYID").decode() for each in (source, target)]
+    target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
+    source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])
+    while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 1):
+        source.ask("MIGRATE", HOST, target.port, keys[0].decode(), 0, 5000)
+    for each in (target, source, *group.primaries):
+        each.ask("CLUSTER", "SETSLOT", slot, "NODE", ids[1])

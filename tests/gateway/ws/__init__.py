@@ -1,0 +1,1 @@
+"""WebSockets, byte by byte."""

@@ -1,0 +1,1 @@
+"""Rooms at work: actors, logs on real engines, several nodes."""

@@ -1,1 +1,0 @@
-"""Seeded bugs, one patch each: `make mutants` shows that the tests see every one of them."""

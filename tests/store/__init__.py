@@ -1,0 +1,1 @@
+"""Connections and engines, on the real thing."""
