@@ -204,7 +204,7 @@ def children(tokens: Iterable[Token]) -> Iterator[Token]:
 
 
 def render(site: Site, page: Page, problems: list[str]) -> str:
-    """One page as HTML. What is wrong with it is added to `problems`."""
+    """One page as HTML. Its faults are added to `problems`."""
     found = iter(page.headings)
     line = 1
     for token in page.tokens:

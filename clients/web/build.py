@@ -40,7 +40,7 @@ PACKAGES: Final = ("typescript", "web")
 
 
 class BuildError(Exception):
-    """What is printed in place of a page, with what to do about it."""
+    """Printed in place of a page, with the remedy."""
 
 
 class Node(NamedTuple):

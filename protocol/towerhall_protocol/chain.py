@@ -38,6 +38,6 @@ def mark(chain: bytes) -> str:
 
 
 def seal(chain: bytes, record: Mapping[str, Any]) -> bytes:
-    """What binds everything in a record to the end of its chain."""
+    """The parts that bind everything in a record to the end of its chain."""
     sealed = {name: part for name, part in record.items() if name not in UNSEALED}
     return sha256(_SEAL + chain + sha256(canonical_json(sealed)).digest()).digest()

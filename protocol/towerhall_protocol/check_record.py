@@ -59,7 +59,7 @@ def check_record(
 
 
 def check_signed(record: Record, keys: Keys) -> tuple[Check, Check]:
-    """What the server with these keys has signed of a record: its end, and its public log."""
+    """The signed parts of a record, by these keys: its end, and its public log."""
     return (
         _checked("signature", partial(_check_signature, record, keys)),
         _checked("log", partial(_check_log, record, keys)),

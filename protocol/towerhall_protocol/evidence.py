@@ -1,4 +1,4 @@
-"""What a client keeps of a room, and how it is compared with the record (P-87).
+"""The evidence that a client keeps of a room, and how it is compared with the record (P-87).
 
 A record alone can only show that it fits together. That it is the game which this client saw, the
 client shows with what it kept: the commitment, its own nonces, and chains that the server told.
@@ -47,7 +47,7 @@ class Place(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a client keeps of one room. What a person remembers may be less: an empty text is not
+    """A client's evidence of one room. A person may remember less: an empty text is not
     compared, and a mark may stand for its chain."""
 
     uid: str
@@ -89,12 +89,12 @@ def with_nonce(evidence: Evidence, deal: int, nonce: str) -> Evidence:
 
 
 def view_hash(view: Document) -> str:
-    """What is kept of a view."""
+    """The hash of a view."""
     return base64url(sha256(canonical_json(view)).digest())
 
 
 def read_evidence(data: bytes) -> Evidence:
-    """What a client kept in a file. `ValueError` if it is none."""
+    """The evidence in a file. Raises `ValueError` if the file holds none."""
     kept = msgspec.json.decode(data, type=Evidence)
     if not (kept.uid and kept.code and kept.commitment):
         raise ValueError("it names no room")
@@ -105,8 +105,8 @@ def read_evidence(data: bytes) -> Evidence:
 
 
 def compare(evidence: Evidence, record: Mapping[str, Any]) -> tuple[Difference, ...]:
-    """What a record disagrees about with what this client saw. The record has to have the shape of
-    P-120; whether it fits together is for others to check."""
+    """The points on which a record contradicts this client's evidence. The record must have the
+    shape of P-120; whether it fits together is for others to check."""
     for name, kept in (("uid", evidence.uid), ("code", evidence.code)):
         if kept and record[name] != kept:
             return (Difference("room"),)
@@ -216,7 +216,7 @@ class Collector:
 
 
 def _joined(one: Place, other: Place) -> Place:
-    """What two messages said of one place."""
+    """Two messages about one place."""
     signed = one if one.signature else other
     return Place(
         one.seq,

@@ -60,7 +60,7 @@ def game_seed(secret: bytes, uid: bytes, deal: int, nonces: Sequence[bytes]) -> 
 
 
 def bot_entropy(seed: bytes, seq: int) -> bytes:
-    """What a bot draws from for its move in the decision that the commit of that seq led to."""
+    """The bot's entropy for the decision that the commit of that seq led to."""
     return sha256(b"towerhall/1/bot\0" + _sized(seed, SECRET_BYTES) + pack(">Q", seq)).digest()
 
 

@@ -4,7 +4,7 @@ A message is an array: its name, then the fields in the order of the class (P-5)
 added at the end and have a default; a receiver ignores items that it does not know, so old and new
 understand each other. Greetings carry one map instead, because they are rare and grow.
 
-Only the shapes live here. What they mean stands in `protocol/SPEC.md`, how bytes become documents
+Only the shapes live here. Their meaning stands in `protocol/SPEC.md`, how bytes become documents
 in `codec`, and what a client does with them in `replay`.
 """
 
@@ -144,7 +144,7 @@ class ServerChain(msgspec.Struct, frozen=True, array_like=True, tag="chain"):
     seq: int
     chain: str
     key: str = ""
-    """Of the server, if it has signed this place; else both are empty."""
+    """The server's, if it has signed this place; else both are empty."""
     signature: str = ""
 
 

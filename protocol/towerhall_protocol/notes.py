@@ -121,7 +121,7 @@ def read_note(data: str) -> Note:
 
 
 def read_checkpoint(text: str) -> Checkpoint:
-    """What the text of a note says of a log. Further lines are ignored."""
+    """The state of a log as the text of a note gives it. Further lines are ignored."""
     lines = text.removesuffix("\n").split("\n")
     if len(lines) < 3 or not all(lines) or not text.endswith("\n"):
         raise BadNoteError("a checkpoint has three lines: origin, size and root")
@@ -149,7 +149,7 @@ def read_verifier_key(text: str) -> VerifierKey:
 
 
 def cosigned_message(text: str, seconds: int) -> bytes:
-    """What a witness signs for a checkpoint, at a time since 1970."""
+    """The text that a witness signs for a checkpoint, at a time since 1970."""
     return f"cosignature/v1\ntime {seconds}\n{text}".encode()
 
 

@@ -65,7 +65,7 @@ def leaf_bytes(leaf: Leaf) -> bytes:
 
 
 def read_leaf(data: bytes) -> Leaf | None:
-    """What a leaf says; None if it is no leaf, or not in its only form."""
+    """The content of a leaf; None if it is no leaf, or not in its only form."""
     try:
         leaf: Leaf = msgspec.json.decode(data, type=Leaf)
         sizes = len(from_base64url(leaf.uid)) == UID_BYTES and (
@@ -85,7 +85,7 @@ class _Proof(msgspec.Struct, frozen=True):
 
 
 class _Record(msgspec.Struct, frozen=True):
-    """What of a record is in the leaves of its room."""
+    """The parts of a record that are in the leaves of its room."""
 
     uid: str
     commits: tuple[_Row, ...]
@@ -138,7 +138,7 @@ class Census:
     def __init__(self) -> None:
         self.counts: dict[Kind, int] = {"opened": 0, "ended": 0, "dropped": 0}
         self.commitments: dict[str, str] = {}
-        """Of all rooms, by uid."""
+        """For all rooms, by uid."""
         self.closed: dict[str, Leaf] = {}
         """How rooms ended, by uid."""
 

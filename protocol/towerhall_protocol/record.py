@@ -1,6 +1,6 @@
 """The record of a finished game: its parts, and how one file holds them (P-120).
 
-Bytes are base64url text without padding. What a reader gets from here has the right shape and
+Bytes are base64url text without padding. A record from here has the right shape and
 nothing more: whether it is true is for `check_record`. Any input gives a record or a `RecordError`.
 """
 
@@ -28,7 +28,7 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class RecordError(Exception):
-    """What was given is no record; `code` is stable."""
+    """The input is no record; `code` is stable."""
 
     def __init__(self, code: str, where: str, detail: str) -> None:
         super().__init__(f"{where}: {detail}")
@@ -65,7 +65,7 @@ class Taken(_Part, frozen=True):
 
 
 class Hand(_Part, frozen=True):
-    """What a seat put into a deal: nothing unless its client showed the hash of a nonce."""
+    """A seat's part in a deal: nothing unless its client showed the hash of a nonce."""
 
     name: str
     bot: str = ""
@@ -88,7 +88,7 @@ class Deal(_Part, frozen=True):
 
 
 class Proof(_Part, frozen=True):
-    """What chance was made of."""
+    """The sources of chance."""
 
     commitment: str
     secret: str
@@ -119,7 +119,7 @@ class Record(_Part, frozen=True):
     seal: str
     """Binds everything else to that chain, except for `signed` and `log`."""
     frames: tuple[Any, ...]
-    """What a spectator got, as on the wire, from the first commit on."""
+    """A spectator's frames, as on the wire, from the first commit on."""
     draws: tuple[Any, ...]
     """`[deal, act, "shuffle", sorted items, result]` or `[deal, act, "below", bound, result]`."""
     proof: Proof
@@ -150,7 +150,7 @@ def signed(record: Record, sign: Sign) -> Record:
 
 
 def end_of(record: Record) -> Statement:
-    """What the server says about the end of the room."""
+    """The server's words about the end of the room."""
     return Statement(
         from_base64url(record.uid),
         from_base64url(record.proof.commitment),

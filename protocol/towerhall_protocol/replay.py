@@ -157,7 +157,7 @@ class Replay:
 
     @property
     def evidence(self) -> Evidence | None:
-        """What is kept of this room, to be compared with its record (P-87)."""
+        """Evidence of this room, to be compared with its record (P-87)."""
         return self._collector.evidence
 
     # Kept frames

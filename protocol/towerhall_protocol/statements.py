@@ -1,4 +1,4 @@
-"""What a server signs about a room: the place that its log has reached (P-124).
+"""Statements that a server signs about a room: the place that its log has reached (P-124).
 
 A statement names the room, the commitment that the room was opened with, a seq, and the chain after
 that commit. Two statements that one key has signed and that cannot both be true convict the server.
@@ -46,7 +46,7 @@ Sign: TypeAlias = Callable[[Statement], Signature | None]
 
 
 def unsigned(statement: Statement) -> None:
-    """What a server without a key makes of a statement."""
+    """The `Sign` of a server without a key."""
 
 
 def statement_bytes(statement: Statement) -> bytes:
@@ -79,7 +79,7 @@ def is_signed(statement: Statement, signature: Signature, public_key: bytes) -> 
 
 
 def contradiction(one: Statement, other: Statement) -> Contradiction | None:
-    """What two statements disagree about; None if both may be true."""
+    """The contradiction between two statements; None if both may be true."""
     if one.uid != other.uid:
         return None
     if one.commitment != other.commitment:

@@ -76,7 +76,7 @@ def are_told(facts: Sequence[Any], stored: Stored, game: str) -> bool:
 
 
 def _told(event: list[Any]) -> list[Any]:
-    """What everybody may know of an event of the room."""
+    """The public part of an event of the room."""
     places = HIDING.get(event[0])
     return event if places is None else [event[place] for place in places]
 

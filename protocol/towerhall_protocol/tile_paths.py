@@ -30,7 +30,7 @@ class TilePath(NamedTuple):
 
 
 def read_tile_path(text: str) -> TilePath | None:
-    """What an address asks for; None if it is no such address, or not in its only form."""
+    """The tile that an address names; None if it is no such address, or not in its only form."""
     found = _PATH.fullmatch(text)
     if found is None:
         return None

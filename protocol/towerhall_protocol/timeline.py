@@ -1,7 +1,7 @@
 """Kept frames: the view at any seq, made again on this side.
 
 It knows whole views at some seqs (nothing at all at 0) and the frames between; from these it plays
-forward to whichever seq is asked for. What is missing can be named, and asked for as history.
+forward to whichever seq is asked for. Missing parts can be named, and requested as history.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a case is, how it ends, and the list of all of them."""
+"""A case, its ways to end, and the list of all cases."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar

@@ -1,4 +1,4 @@
-"""What a client must keep to in every case: the form of its messages, and its numbers.
+"""Rules for a client in every case: the form of its messages, and its numbers.
 
 Pure: it is told what the client sent, and raises `BrokenError`.
 """

@@ -49,9 +49,9 @@ class Guest:
         self.left = asyncio.Event()
         """The program of the client has ended."""
         self.final_view: dict[str, Any] | None = None
-        """What it has to show at the end."""
+        """Conditions that it must show at the end."""
         self.notes: list[str] = []
-        """What it should do better, and need not."""
+        """Advice that it need not follow."""
         self._links: list[Link] = []
 
     # Coming
@@ -274,7 +274,7 @@ class Guest:
             raise BrokenError(clause, f"{why}: it left") from None
 
     async def _aside(self, link: Link, message: Message) -> None:
-        """What a client may say besides."""
+        """Other messages that a client may send."""
         expect(message[0] != "hello", "P-16", "hello came twice")
         if message[0] == "ping":
             expect(message[1] <= self.table.seq, "P-94", "a ping names a commit that is not there")

@@ -82,7 +82,7 @@ class Link:
         await self._socket.close(code, reason)
 
     async def gone(self, seconds: float) -> None:
-        """Wait until the client has left. What it still says is read over."""
+        """Wait until the client has left. Its last messages are ignored."""
         try:
             async with asyncio.timeout(seconds):
                 while True:

@@ -1,4 +1,4 @@
-"""What a server is put through, in order. Limits are tried only where no one else notices."""
+"""The cases for servers, in order. Limits are tried only where no one else notices."""
 
 import hashlib
 from typing import Any, Final

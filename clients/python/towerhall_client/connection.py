@@ -131,7 +131,7 @@ class Table(RoomCommands):
 
     @property
     def evidence(self) -> Evidence | None:
-        """What is kept of this room, to be compared with its record (P-87)."""
+        """Evidence of this room, to be compared with its record (P-87)."""
         return self.replay.evidence
 
     # Waiting

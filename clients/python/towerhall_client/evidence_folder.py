@@ -28,7 +28,7 @@ def default_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 class EvidenceFolder:
-    """What this user has seen of rooms."""
+    """Evidence of the rooms that this user has seen."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -38,7 +38,7 @@ class EvidenceFolder:
         return self.path / f"{uid}.json"
 
     def find(self, uid: str) -> Evidence | None:
-        """What was kept of that room."""
+        """The evidence of that room."""
         try:
             return msgspec.json.decode(self.file_of(uid).read_bytes(), type=Evidence)
         except (OSError, msgspec.MsgspecError):

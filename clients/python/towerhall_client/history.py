@@ -2,8 +2,8 @@
 
 One request is under way at most, as far as this side knows: the server may still be at one that was
 given up here, or at an earlier copy. Its answers come in any order and name no request, and its
-errors may be about any message (P-90). So a page is taken only if it fits, and after an error that
-may be about another message, the page is both waited for and, after a while, asked for again.
+errors may be about any message (P-90). Therefore a page is taken only if it fits. After an error
+that may be about another message, the page is both waited for and, after a while, requested again.
 """
 
 import asyncio

@@ -77,7 +77,7 @@ class Service(Web):
         beat_ms: int | None = None,
         private: bool = False,
     ) -> NewRoom:
-        """Open a room, as its host. What is left out is the service's default."""
+        """Open a room, as its host. Parameters that are left out have the service's defaults."""
         wanted = {
             "game": game,
             "seats": seats,

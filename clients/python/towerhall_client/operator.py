@@ -36,7 +36,7 @@ SeatWish: TypeAlias = Player | str | None
 
 
 class Seat(msgspec.Struct, frozen=True):
-    """A seat of a new room. Of a person it has all, of a bot `bot`, of a free one nothing."""
+    """A seat of a new room: all fields for a person, `bot` for a bot, none for a free seat."""
 
     external_id: str = ""
     id: str = ""

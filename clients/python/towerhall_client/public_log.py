@@ -70,7 +70,7 @@ class Signed(msgspec.Struct, frozen=True):
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """What an observer keeps of a log from one look to the next."""
+    """An observer's memory of a log from one look to the next."""
 
     origin: str
     keys: tuple[str, ...]
@@ -83,7 +83,7 @@ class Memory(msgspec.Struct, frozen=True):
 
 
 class Numbers(msgspec.Struct, frozen=True):
-    """What the service says of its log."""
+    """The service's description of its log."""
 
     size: int
     opened: int
@@ -240,7 +240,7 @@ def verifiers(origin: str, keys: Sequence[str]) -> tuple[VerifierKey, ...]:
 
 
 def compared(old: Signed, new: Signed) -> None:
-    """What two checkpoints show without any proof."""
+    """The difference that two checkpoints show without any proof."""
     before, after = old.checkpoint, new.checkpoint
     if after.size < before.size:
         detail = f"the log had {before.size} leaves, and has {after.size} now"

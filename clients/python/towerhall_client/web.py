@@ -1,5 +1,5 @@
 """One request over HTTP after the other. The standard library does the talking, in a thread; one
-request is one connection. What is asked for stands elsewhere."""
+request is one connection. Other modules know the addresses."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 /**
  * Old frames, asked for page by page until all have come, over breaks and refusals.
  *
- * The server answers in any order and names no request, and its errors may be about any message (P-90). So a page is taken
+ * The server answers in any order and names no request, and its errors may be about any message (P-90). Therefore a page is taken
  * only if it fits, and after an error that may be about another message, the page is both waited for and, after a while,
  * asked for again: then two answers may come, and the second one must be ignored.
  */
@@ -45,7 +45,7 @@ export class History {
     });
   }
 
-  /** The line is up, or is down. What was under way on another connection is asked for again. */
+  /** The line is up, or is down. Pages that were under way on another connection are requested again. */
   line(up: boolean): void {
     if (up === this.#up) return;
     this.#up = up;

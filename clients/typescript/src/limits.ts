@@ -30,7 +30,7 @@ export function checkSize(size: number, limits: Limits): void {
   if (size > limits.messageBytes) throw new CodecError("message_too_large", `${size} > ${limits.messageBytes} bytes`);
 }
 
-/** How many levels are left inside one more map or array. What is inside counts as a level; an empty one has no inside. */
+/** How many levels are left inside one more map or array. A level with content counts; an empty map or array has no inside. */
 export function deeper(depth: number, items: number): number {
   if (items > 0 && depth < 2) throw new CodecError("nested_too_deep", "more levels than allowed");
   return depth - 1;

@@ -1,7 +1,7 @@
 /**
  * A line to a room or to the lobby that is kept up: connect, greet, listen; after a break, connect again.
  *
- * It owns the socket and nothing else. What must survive a break is with the owner, who greets anew on every connection; what
+ * It owns the socket and nothing else. Anything that must survive a break is with the owner, who greets anew on every connection; what
  * is posted while there is no welcome is not kept here.
  */
 

@@ -5,7 +5,7 @@ export function isMap(value: unknown): value is Document {
 }
 
 /**
- * The document after the patch (P-33). What the patch does not change is shared with the document, and a document that it
+ * The document after the patch (P-33). Unchanged parts are shared with the document, and a document that it
  * does not change at all is returned itself: a comparison by identity finds the changes.
  */
 export function mergePatch<D extends Value>(document: D, patch: Patch): Document {

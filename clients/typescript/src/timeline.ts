@@ -29,7 +29,7 @@ export class Timeline {
     return this.#frames[seq - 1] ?? null;
   }
 
-  /** The view after that commit; `{}` at 0. What lies beyond the ends is the view at the end. */
+  /** The view after that commit; `{}` at 0. Beyond the ends it is the view at the end. */
   at(seq: number): Document {
     const wanted = Math.max(0, Math.min(this.last, Math.trunc(seq) || 0));
     let place = Math.min(Math.floor(wanted / EVERY), this.#snapshots.length - 1);

@@ -1,4 +1,4 @@
-"""What a client is put through, in order. Each case is one short function over a `Guest`.
+"""The cases for clients, in order. Each case is one short function over a `Guest`.
 
 No sockets and no bytes may live here, but for what a case does to them by a `Link`.
 """

@@ -1,4 +1,4 @@
-"""What becomes of a command: done, refused, a duplicate, or nothing yet."""
+"""The outcomes of a command: done, refused, a duplicate, or nothing yet."""
 
 from towerhall_conformance.case import expect
 from towerhall_conformance.cases.all_cases import ALL

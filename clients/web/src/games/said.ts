@@ -1,4 +1,4 @@
-/** Sentences of the log: keys of the catalogue and what fills them. Of the viewer they speak as "you". */
+/** Sentences of the log: keys of the catalogue and what fills them. They call the viewer "you". */
 import type { Document, Value } from "towerhall-client";
 
 import type { Params } from "../words/index.svelte";

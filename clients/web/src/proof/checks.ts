@@ -23,7 +23,7 @@ export async function checksOf(record: GameRecord, keys: Keys = {}, keep: Keep |
 export function warningsOf(record: GameRecord, keep: Keep | null): string[] {
   const evidence = keptEvidence(record.uid, keep);
   const found = evidence ? compare(evidence, record) : [];
-  // Of each kind the first place is told: what follows from it is no news.
+  // Only the first place of each kind is told: the others follow from it.
   const first = new Map<Difference["code"], Difference>(found.toReversed().map((each) => [each.code, each]));
   return [...first.values()].toReversed().map(({ code, at }) => proofText(`proof.differs.${code}`, { number: at }));
 }

@@ -135,7 +135,7 @@ export class Room {
         this.#queued = event.n;
         return;
       case "error":
-        // What ends or breaks the connection is shown where that is shown.
+        // Errors that end the connection are shown with its state.
         if (TOLD.has(event.code)) toast(explainCode(event.code, event.params, event.hint), "bad");
         return;
       default:

@@ -2,7 +2,7 @@
  * A build in the making: cards and at most one demolition, in the order in which they were chosen.
  *
  * What may come next is read from the offered builds alone. An offer names one order for each outcome; the order between
- * kinds means nothing, and neither does which of two copies is taken. So builds are compared kind by kind, by values.
+ * kinds means nothing, and neither does which of two copies is taken. Therefore builds are compared kind by kind, by values.
  */
 import type { Answer, Command, Document, Offer } from "towerhall-client";
 

@@ -11,7 +11,7 @@ export function isArrow(key: string): key is Arrow {
   return key === "ArrowLeft" || key === "ArrowRight" || key === "ArrowUp" || key === "ArrowDown";
 }
 
-/** The index of the nearest box, or -1. What lies aside counts double, so that rows and columns are kept. */
+/** The index of the nearest box, or -1. Distance aside counts double, so that rows and columns are kept. */
 export function nearest(from: Box, boxes: readonly Box[], arrow: Arrow): number {
   const here = middle(from);
   let [best, least] = [-1, Infinity];

@@ -2,7 +2,7 @@
  * Blocks as triangles: each is one piece of wood with bevelled outer edges.
  *
  * A face of a cube is a grid of 5 x 5 points. Points on an outer edge are pulled inwards; as that depends on the place only,
- * the faces meet. What lies round a point makes it darker, so that joints and corners read even without a shadow.
+ * the faces meet. Neighbouring faces make a point darker, so that joints and corners read even without a shadow.
  */
 import { BufferAttribute, BufferGeometry } from "three";
 

@@ -1,7 +1,7 @@
 /**
  * The towers in three dimensions. This is the door to the folder: nothing else of the page imports three.js.
  *
- * A frame is drawn only when something has changed. What moves is for show: when the next view comes, it is finished at once.
+ * A frame is drawn only when something has changed. Motion is for show: when the next view comes, it is finished at once.
  */
 import { ACESFilmicToneMapping, Box3, PCFShadowMap, Raycaster, Vector2, Vector3, Plane, WebGLRenderer, Mesh, BufferGeometry, type WebGLRenderTarget } from "three";
 
