@@ -39,8 +39,13 @@ class EndingSocket(WebSocketsSansIOProtocol):
         self.write_frame = self.transport.write
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Gap: the parser keeps exceptions whose tracebacks refer to the parser. Such cycles would
+        wait for a full collection."""
         self.write_frame = drop
         super().connection_lost(exc)
+        for kept in (self.conn.parser_exc, self.conn.handshake_exc):
+            if kept is not None:
+                kept.__traceback__ = None
 
     def backlog(self) -> int:
         """Bytes in the write buffer."""

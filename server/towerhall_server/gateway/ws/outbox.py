@@ -116,6 +116,9 @@ class Outbox:
         """The connection is over: send nothing and call nothing from now on."""
         self.state = "given up"
         self._stop_timer()
+        # The callbacks refer to the connection, which refers to this: a cycle would wait for a
+        # full collection, and strangers open connections by the thousand.
+        self._resync = self._too_slow = _nothing
 
     def _is_too_much(self, size: int) -> bool:
         # The socket reports draining only after high water, so a lag never starts below. The buffer
@@ -136,10 +139,15 @@ class Outbox:
         self._relapse_until = self._timers.time() + RELAPSE_SECONDS
 
     def _give_up(self) -> None:
+        too_slow = self._too_slow
         self.close()
-        self._too_slow()
+        too_slow()
 
     def _stop_timer(self) -> None:
         if self._lag_timer is not None:
             self._lag_timer.cancel()
             self._lag_timer = None
+
+
+def _nothing() -> None:
+    """Replaces the callbacks of a closed outbox."""
