@@ -4,7 +4,7 @@ import json
 import re
 from typing import Final
 
-from playwright.async_api import Browser, Response, Route, WebSocketRoute, expect
+from playwright.async_api import Browser, Response, Route, WebSocket, WebSocketRoute, expect
 
 from tests.browser.chromium import Visitors
 from tests.browser.hands import at_table
@@ -173,3 +173,32 @@ async def test_complaints_are_heard(shared: ServerProcess, chromium: Browser) ->
         assert what in told
     people.mean(".")
     assert people.complaints == []
+
+
+LEAVING: Final = """
+window.WebSocket = class extends WebSocket {
+  constructor(...given) {
+    super(...given);
+    if (location.hash === "") setTimeout(() => { location.hash = "#/rules/five_towers" });
+  }
+};
+"""
+"""Another page is opened as soon as the hall begins to connect."""
+
+
+async def test_who_leaves_the_hall_before_it_is_connected_hears_of_no_failure(
+    shared: ServerProcess, chromium: Browser
+) -> None:
+    visitors = Visitors(chromium, script=LEAVING)
+    guest = await Service(shared.url).guest("Ada")
+    context = await visitors.context(shared.url, guest=guest)
+    page = await context.new_page()
+    lines: list[WebSocket] = []
+    page.on("websocket", lambda line: lines.append(line))
+    await page.goto(shared.url)
+    await page.locator("article h2").first.wait_for()
+    (line,) = lines
+    if not line.is_closed():
+        await line.wait_for_event("close")
+    assert visitors.complaints == []
+    await visitors.leave()

@@ -17,7 +17,8 @@ const PONG_MS = 10_000;
 const WAKING_MS = 3_000;
 /** Milliseconds after which a connection counts as good, and the backoff starts anew. */
 const STEADY_MS = 10_000;
-/** The state of a socket that stands, and the number that stands for an end without a close. */
+/** The states of a socket that is being made and of one that stands, and the number that stands for an end without a close. */
+const CONNECTING = 0;
 const OPEN = 1;
 const NO_CLOSE = 1006;
 
@@ -125,6 +126,8 @@ export class Line {
 
   /** Greet anew at once, also after an end. */
   restart(): void {
+    // A socket that is not open yet has greeted nobody.
+    if (this.#socket?.readyState === CONNECTING) return;
     this.ending = this.trouble = null;
     this.state = "connecting";
     this.#backoff.reset();
@@ -134,7 +137,12 @@ export class Line {
 
   /** Leave for good. */
   close(): void {
-    if (this.state !== "ended") this.#end({ code: 1000, name: "done", params: {}, hint: "", mayReturn: false });
+    if (this.state === "ended") return;
+    if (this.#socket?.readyState === CONNECTING) {
+      closeOnceOpen(this.#socket);
+      this.#socket = null;
+    }
+    this.#end({ code: 1000, name: "done", params: {}, hint: "", mayReturn: false });
   }
 
   #greet(): void {
@@ -259,4 +267,15 @@ export class Line {
     const data = encode(message, this.#subprotocol);
     this.#socket?.send(data as string);
   }
+}
+
+/** Browsers report a socket as failed if it is closed before it is open. */
+function closeOnceOpen(socket: WebSocket): void {
+  const patience = setTimeout(() => socket.close(1000), WELCOME_MS);
+  socket.onopen = () => {
+    clearTimeout(patience);
+    socket.close(1000);
+  };
+  socket.onmessage = null;
+  socket.onclose = socket.onerror = () => clearTimeout(patience);
 }

@@ -2,7 +2,7 @@
 
 import { describe, expect, test, vi } from "vitest";
 import { BASE, FakeSocket, PLAYING } from "./fake_socket";
-import { heard, playing, table } from "./joined";
+import { heard, join, playing, table } from "./joined";
 
 describe("breaks", () => {
   test("dropped at any point of a game: everything is done once and nothing is lost", async () => {
@@ -154,6 +154,24 @@ describe("breaks", () => {
     expect([socket.closedBy, table.state, table.ending?.name]).toEqual([1000, "ended", "done"]);
     table.reconnectNow();
     vi.advanceTimersByTime(100_000);
+    expect(FakeSocket.all).toHaveLength(1);
+  });
+
+  test("closed by its owner before it is open: it is closed once it is open, and greets nobody", () => {
+    join();
+    const socket = FakeSocket.last;
+    table.close();
+    expect([socket.closedBy, table.state]).toEqual([null, "ended"]);
+    socket.opens();
+    expect([socket.closedBy, socket.took()]).toEqual([1000, []]);
+  });
+
+  test("closed by its owner before it is open, and it never opens: it is given up", () => {
+    join();
+    const socket = FakeSocket.last;
+    table.close();
+    vi.advanceTimersByTime(15_000);
+    expect(socket.closedBy).toBe(1000);
     expect(FakeSocket.all).toHaveLength(1);
   });
 });

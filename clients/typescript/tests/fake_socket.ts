@@ -18,6 +18,7 @@ export class FakeSocket {
   onmessage: ((event: { data: unknown }) => void) | null = null;
   onclose: ((event: { code: number }) => void) | null = null;
   binaryType = "";
+  readyState = 0;
   sent: unknown[][] = [];
   closedBy: number | null = null;
   readonly #subprotocol: Subprotocol;
@@ -46,6 +47,11 @@ export class FakeSocket {
 
   // What the server does
 
+  opens(): void {
+    this.readyState = 1;
+    this.onopen?.();
+  }
+
   /** Messages that were sent since the last time that this was asked. */
   took(): unknown[][] {
     return this.sent.splice(0);
@@ -67,7 +73,7 @@ export class FakeSocket {
 
   /** Lets the client in; the greeting that it came with. */
   welcomes(seq: number, view?: object, more: object = {}): Record<string, unknown> {
-    this.onopen?.();
+    this.opens();
     const [name, greeting] = this.took()[0] as [string, Record<string, unknown>];
     if (name !== "hello") throw new Error(`${name} came first`);
     FakeSocket.origin = String(greeting["origin"]);

@@ -66,7 +66,7 @@ describe("coming back", () => {
 
   test("a server that says nothing is given up after 15 s", () => {
     join();
-    FakeSocket.last.onopen!();
+    FakeSocket.last.opens();
     vi.advanceTimersByTime(14_999);
     expect(table.state).toBe("connecting");
     vi.advanceTimersByTime(1);

@@ -14,7 +14,7 @@ function look(filter?: { status: "waiting" }): FakeSocket {
 
 /** The greeting that it came with. */
 function welcome(socket: FakeSocket, list: object): unknown {
-  socket.onopen!();
+  socket.opens();
   socket.says("welcome", { you: "p_1", name: "Ada", level: 1, now: [9, 0], list });
   return socket.took()[0];
 }
@@ -71,14 +71,14 @@ test("it is asked for a sign of life, and nonsense ends a connection", () => {
   expect(lobby.state).toBe("away");
   lobby.reconnectNow();
   expect(FakeSocket.all).toHaveLength(2);
-  FakeSocket.last.onopen!();
+  FakeSocket.last.opens();
   FakeSocket.last.says("welcome", { you: "p_1" });
   expect(lobby.state).toBe("away");
 });
 
 test("a token that is not taken ends it", () => {
   const socket = look();
-  socket.onopen!();
+  socket.opens();
   socket.says("error", "unauthorized", { detail: "old" }, "say who you are");
   socket.ends(4401);
   expect([lobby.state, lobby.ending?.name, lobby.retryAt]).toEqual(["ended", "unauthorized", null]);

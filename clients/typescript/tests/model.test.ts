@@ -125,7 +125,7 @@ async function settle(server: Server, table: Table): Promise<void> {
 }
 
 function open(socket: FakeSocket): void {
-  socket.onopen?.();
+  socket.opens();
   socket.onopen = null;
 }
 

@@ -37,9 +37,16 @@ describe("entering", () => {
     expect([table.state, table.isPrivate]).toEqual(["up", true]);
   });
 
+  test("another token that comes before the connection is open is the one that it greets with", () => {
+    join();
+    table.useToken("newer");
+    expect(FakeSocket.all).toHaveLength(1);
+    expect(FakeSocket.last.welcomes(4, PLAYING)).toMatchObject({ token: "newer" });
+  });
+
   test("a table that ended because of its token goes on with another one", () => {
     join();
-    FakeSocket.last.onopen!();
+    FakeSocket.last.opens();
     FakeSocket.last.ends(4401);
     expect(table.state).toBe("ended");
     table.useToken("newer");
@@ -65,7 +72,7 @@ describe("entering", () => {
   ])("close %i: it ends as %s and tells why", async (code, name, mayReturn) => {
     join();
     const pending = table.send({ command: "sit" });
-    FakeSocket.last.onopen!();
+    FakeSocket.last.opens();
     FakeSocket.last.says("error", name, { oldest: 2 }, "go away");
     FakeSocket.last.ends(code);
     expect(table.state).toBe("ended");

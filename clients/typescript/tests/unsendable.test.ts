@@ -54,7 +54,7 @@ describe.each([MSGPACK, JSON_TEXT])("by %s", (subprotocol) => {
   test("a name that cannot be told ends the line", async () => {
     join({ subprotocol, token: HALF });
     const pending = table.send({ command: "start" });
-    FakeSocket.last.onopen!();
+    FakeSocket.last.opens();
     expect([table.state, table.ending?.name, table.ending?.mayReturn]).toEqual(["ended", "malformed_message", false]);
     await expect(pending).rejects.toMatchObject({ code: "malformed_message" });
   });
@@ -65,7 +65,7 @@ describe.each([MSGPACK, JSON_TEXT])("by %s", (subprotocol) => {
     expect(FakeSocket.all).toEqual([]);
     const lobby = lookAtLobby({ ...options, filter: { free: 1 } });
     expect(() => lobby.choose({ game: HALF })).toThrow("half a surrogate pair");
-    FakeSocket.last.onopen!();
+    FakeSocket.last.opens();
     FakeSocket.last.says("welcome", { you: "p_1", name: "Ada", level: 1, now: [9, 0], list: { rooms: {} } });
     expect(() => lobby.choose({ game: HALF })).toThrow("half a surrogate pair");
     expect(FakeSocket.last.took()).toEqual([["hello", { token: "token", level: 5, filter: { free: 1 } }]]);
