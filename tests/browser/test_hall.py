@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from typing import Final
 
 import pytest
 from playwright.async_api import Page, expect
@@ -17,15 +16,6 @@ from tests.end_to_end.raw import ask
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from towerhall_client.connection import connect
 from towerhall_client.http import Service
-
-HALF_A_MINUTE: Final = """
-  // What waits for half a minute waits for the test.
-  const real = window.setTimeout;
-  const waiting = [];
-  window.setTimeout = (done, ms, ...rest) =>
-    ms === 30000 ? waiting.push(done) : real(done, ms, ...rest);
-  window.pass = () => waiting.splice(0).forEach((done) => done());
-"""
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +55,13 @@ async def test_own_games_are_at_the_top_and_finished_ones_stay_when_their_room_i
     await page.locator("[data-replay=ready]").wait_for()
 
 
-async def test_a_quick_match_has_a_clock_and_offers_bots_when_no_opponent_comes(
+async def test_a_quick_match_has_a_clock_and_counts_down_until_it_offers_bots(
     shared: ServerProcess, visitors: Visitors
 ) -> None:
     guest = await Service(shared.url).guest("Ada")
     context = await visitors.context(shared.url, guest=guest)
     page = await context.new_page()
-    await page.add_init_script(HALF_A_MINUTE)
+    await page.clock.install()
     await page.goto(shared.url)
     await page.get_by_role("radio", name="Relaxed").check(force=True)
     await expect(page.get_by_text("2 minutes per decision")).to_be_visible()
@@ -82,9 +72,14 @@ async def test_a_quick_match_has_a_clock_and_offers_bots_when_no_opponent_comes(
     room = await asyncio.to_thread(ask, shared.url, "GET", f"/v1/rooms/{code}")
     assert room.document["turn_seconds"] == 120
     offer = page.get_by_role("button", name="Play against bots")
+    count = page.get_by_role("timer")
+    await expect(count).to_contain_text("If seats are still free in 0:")
+    await page.clock.fast_forward(20_000)
+    await expect(count).to_contain_text("in 0:0")
     await expect(offer).to_have_count(0)
-    await page.evaluate("window.pass()")
-    await expect(page.get_by_text("No opponent has come yet.")).to_be_visible()
+    await page.clock.fast_forward(10_000)
+    await expect(page.get_by_text("Seats are still free.")).to_be_visible()
+    await expect(count).to_have_count(0)
     await offer.click()
     await at_table(page)
 
