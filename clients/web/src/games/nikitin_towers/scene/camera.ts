@@ -1,5 +1,5 @@
 /** The camera: it looks at one tower or at all, each with an angle and a distance of its own, and eases from one to the next. */
-import { MathUtils, PerspectiveCamera, Vector3, type Box3 } from "three";
+import { Box3, MathUtils, PerspectiveCamera, Vector3 } from "three";
 
 /** A seat, or all towers. */
 export type Look = number | "all";
@@ -54,11 +54,13 @@ export class Rig {
     this.camera.setViewOffset(width, height, (width * (1 - this.#free)) / 2, 0, width, height);
   }
 
-  /** Show that box whole. Keeps what was turned and zoomed for this look before. */
-  aim(look: Look, box: Box3): void {
+  /** Show those boxes whole. Keeps what was turned and zoomed for this look before. */
+  aim(look: Look, boxes: readonly Box3[]): void {
     this.#look = look;
-    box.getCenter(this.#goal);
-    this.#far = this.#fit(box);
+    const whole = new Box3();
+    for (const box of boxes) whole.union(box);
+    whole.getCenter(this.#goal);
+    this.#far = this.#fit(boxes);
   }
 
   orbit(dx: number, dy: number): void {
@@ -96,7 +98,7 @@ export class Rig {
   get #angle(): Angle {
     let angle = this.#angles.get(this.#look);
     if (!angle) {
-      angle = this.#look === "all" ? { azimuth: 0.1, polar: 1.18, zoom: 1 } : { azimuth: 0.36, polar: 1.04, zoom: 1 };
+      angle = this.#look === "all" ? { azimuth: 0.1, polar: 1.12, zoom: 1 } : { azimuth: 0.36, polar: 1.04, zoom: 1 };
       this.#angles.set(this.#look, angle);
     }
     return angle;
@@ -111,8 +113,8 @@ export class Rig {
     this.camera.updateMatrixWorld();
   }
 
-  /** The distance from which the box is seen whole, at the angle of the look and with a little room round it. */
-  #fit(box: Box3): number {
+  /** The distance from which all boxes are seen whole, at the angle of the look and with a little room round it. */
+  #fit(boxes: readonly Box3[]): number {
     const { azimuth, polar } = this.#angle;
     const back = new Vector3().setFromSphericalCoords(1, polar, azimuth);
     const right = new Vector3(Math.cos(azimuth), 0, -Math.sin(azimuth));
@@ -120,10 +122,11 @@ export class Rig {
     const tall = Math.tan(MathUtils.degToRad(this.camera.fov / 2)) * 0.94;
     const wide = tall * this.camera.aspect * this.#free;
     let far = 6;
-    for (let corner = 0; corner < 8; corner += 1) {
-      const at = new Vector3(corner & 1 ? box.max.x : box.min.x, corner & 2 ? box.max.y : box.min.y, corner & 4 ? box.max.z : box.min.z).sub(this.#goal);
-      far = Math.max(far, at.dot(back) + Math.abs(at.dot(right)) / wide, at.dot(back) + Math.abs(at.dot(up)) / tall);
-    }
+    for (const { min, max } of boxes)
+      for (let corner = 0; corner < 8; corner += 1) {
+        const at = new Vector3(corner & 1 ? max.x : min.x, corner & 2 ? max.y : min.y, corner & 4 ? max.z : min.z).sub(this.#goal);
+        far = Math.max(far, at.dot(back) + Math.abs(at.dot(right)) / wide, at.dot(back) + Math.abs(at.dot(up)) / tall);
+      }
     return far;
   }
 }

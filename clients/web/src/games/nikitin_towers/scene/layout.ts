@@ -1,7 +1,8 @@
-/** The places of the mats on the table: in a row, or, on a narrow screen, one before the others. */
+/** The places of the mats on the table: in a row on a wide screen, and the narrower it is, the more the own tower comes to the front. */
 const LEAST_APART = 6.4;
 const GAP = 1.9;
-const NARROW = 0.9;
+/** Width by height of the pictures at which the mats are moved as far as they go. */
+const [NARROW, WIDE] = [0.9, 2];
 
 /** Places by seat, for seats from left to right and how far each tower reaches. */
 export function placesOf(order: readonly number[], reaches: readonly number[], aspect: number): [x: number, z: number][] {
@@ -13,11 +14,11 @@ export function placesOf(order: readonly number[], reaches: readonly number[], a
     places[seat] = [x, 0];
   });
   const middle = x / 2;
-  const narrow = aspect < NARROW;
+  const row = Math.min(1, Math.max(0, (aspect - NARROW) / (WIDE - NARROW)));
+  const between = (narrow: number, wide: number) => narrow + (wide - narrow) * row;
+  const isThree = order.length === 3;
   return places.map(([at], seat) => {
-    const aside = at - middle;
-    const back = order.length === 3 ? order[1] !== seat : order[0] !== seat;
-    if (!narrow) return order.length === 3 ? [aside * 0.92, back ? -1.2 : 2] : [aside, 0];
-    return [aside * 0.66, back ? -3.6 : 3];
+    const isBack = order[isThree ? 1 : 0] !== seat;
+    return [(at - middle) * between(0.66, isThree ? 0.92 : 1), isBack ? between(-3.6, isThree ? -1.2 : 0) : between(3, isThree ? 2 : 0)];
   });
 }

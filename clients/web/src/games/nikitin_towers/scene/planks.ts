@@ -25,7 +25,8 @@ void main() {
   vec3 cut = vec3(place.x * 0.4 + plank * 7.3, across * 2.4 + 1.4, 1.1 + fract(plank * 0.37) * 1.7);
   float dark = clamp(woodGrain(cut), 0.0, 1.0);
   float gap = smoothstep(0.0, 0.012, across) * (1.0 - smoothstep(0.988, 1.0, across));
-  vec3 colour = mix(vec3(1.0), vec3(0.6, 0.5, 0.42), dark * 0.7) * (0.84 + 0.16 * fract(plank * 0.618)) * mix(0.45, 1.0, gap);
+  // Paler than the grain of the blocks, which have to stand out.
+  vec3 colour = mix(vec3(1.0), vec3(0.66, 0.57, 0.5), dark * 0.42) * (0.88 + 0.12 * fract(plank * 0.618)) * mix(0.55, 1.0, gap);
   gl_FragColor = vec4(colour, 1.0);
 }`;
 

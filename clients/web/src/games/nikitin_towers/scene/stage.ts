@@ -21,8 +21,8 @@ interface Mood {
 }
 
 const MOODS: Record<Theme, Mood> = {
-  light: { back: 0xcbb08a, table: 0x6d4c33, sky: 0xfff3df, ground: 0x8a6242, hemisphere: 1.0, sun: 0xfff0d8, bright: 2.6, fill: 0.5 },
-  dark: { back: 0x121a2e, table: 0x5a4036, sky: 0xb4c2e8, ground: 0x33241d, hemisphere: 0.75, sun: 0xffd4a0, bright: 2.3, fill: 0.4 },
+  light: { back: 0xf2e3c6, table: 0xe2cba6, sky: 0xfff6e6, ground: 0xb08a62, hemisphere: 1.15, sun: 0xfff0d8, bright: 2.9, fill: 0.5 },
+  dark: { back: 0x101628, table: 0x3c4a70, sky: 0xb4c2e8, ground: 0x2a2a38, hemisphere: 0.85, sun: 0xffd4a0, bright: 2.9, fill: 0.5 },
 };
 
 /** Felt in the colours of the seats. */

@@ -62,6 +62,9 @@ const LEAST_SHARP = 0.5;
 const HELD_ROOM = 4.2;
 const NAME_ROOM = 1.3;
 const RULE_ROOM = 0.7;
+/** CSS pixels: half a name and its distance from the edge, and how far below the canvas a name is still of use. */
+const PLATE_HIGH = 26;
+const OUT_OF_SIGHT = 120;
 
 interface Stand {
   mesh: Mesh<BufferGeometry>;
@@ -262,8 +265,7 @@ export class World {
     const places = placesOf(shown.order, boxes.map(reachOf), aspect);
     this.#stage.arrange(places, Math.max(6, ...boxes.map((box) => box.max.y)));
     const wanted = shown.look === "all" ? boxes.map((_, seat) => seat) : [shown.look];
-    const whole = new Box3();
-    for (const seat of wanted) {
+    const seen = wanted.map((seat) => {
       const [x, z] = places[seat] ?? [0, 0];
       const box = boxes[seat]?.clone() ?? new Box3();
       // Room for a block that hovers over it.
@@ -272,9 +274,9 @@ export class World {
       box.max.y = Math.max(box.max.y, levelsOf(shown.towers[seat]?.height ?? 0));
       box.min.y -= NAME_ROOM;
       box.min.x -= RULE_ROOM;
-      whole.union(box.translate(new Vector3(x, 0, z)));
-    }
-    this.#rig.aim(shown.look, whole);
+      return box.translate(new Vector3(x, 0, z));
+    });
+    this.#rig.aim(shown.look, seen);
   }
 
   #build(seat: number, blocks: readonly Block[]): void {
@@ -312,7 +314,7 @@ export class World {
   }
 
   #hold(held: Held | null): void {
-    this.#held.show(held);
+    this.#held.show(held, this.#shown?.towers[held?.seat ?? -1]?.height ?? 0);
     if (held) this.#stage.mats[held.seat]?.add(this.#held.group);
   }
 
@@ -415,8 +417,10 @@ export class World {
     return this.#stage.mats.map(({ position }, seat) => {
       const towards = new Vector3(camera.position.x - position.x, 0, camera.position.z - position.z).normalize();
       const [x, y] = this.#onCanvas(position.clone().addScaledVector(towards, 2.7));
-      const width = this.#size[0];
-      return { seat, x, y, room: x <= width ? width * this.#rig.free - x : x };
+      const [width, height] = this.#size;
+      // The name of a tower in front of which there is no room stays at the edge.
+      const low = height - PLATE_HIGH;
+      return { seat, x, y: y < height + OUT_OF_SIGHT ? Math.min(y, low) : y, room: x <= width ? width * this.#rig.free - x : x };
     });
   }
 }
