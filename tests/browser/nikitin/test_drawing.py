@@ -1,5 +1,6 @@
 """What the board costs, what moves, and what axe-core finds."""
 
+import re
 from typing import Literal
 
 import pytest
@@ -57,6 +58,7 @@ async def test_with_less_motion_a_block_is_where_it_belongs_at_once(
     before = await page.evaluate(FRAMES)
     await page.keyboard.press("Enter")
     await expect(page.locator(".nikitin")).to_have_attribute("data-phase", "choose")
+    await expect(page.locator(".crash")).to_have_text(re.compile("^Crash! 4 blocks fall"))
     await until(page, f"(before) => {FRAMES} > before", before)
     await drawn(page)
     # One for the view, and one more if the camera goes elsewhere.
