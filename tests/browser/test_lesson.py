@@ -10,6 +10,7 @@ from tests.browser.axe import violations
 from tests.browser.catalogues import catalogue
 from tests.browser.chromium import Visitors
 from tests.browser.hands import Hands, Keys, Pointer
+from tests.browser.screen import SMALL, on_screen
 from tests.browser.waiting import until
 from tests.end_to_end.servers import ServerProcess
 
@@ -86,10 +87,11 @@ async def test_the_lesson_is_played_by_keys_and_goes_on_after_a_break(
 async def test_the_lesson_is_played_by_fingers_on_a_phone(
     shared: ServerProcess, visitors: Visitors
 ) -> None:
-    page = await visitors.visit(f"{shared.url}#/learn/{GAME}", phone=True)
+    page = await visitors.visit(f"{shared.url}#/learn/{GAME}", phone=True, viewport=SMALL)
     hands = Pointer(page, taps=True)
     for at in range(len(BEATS) - 1):
         beat = await beat_shown(page, at)
+        await on_screen(page, ".deed")
         if "deed" in beat:
             await do(page, hands, beat["deed"])
         else:

@@ -11,12 +11,10 @@ from playwright.async_api import Page, expect
 from tests.browser.chromium import Visitors
 from tests.browser.hands import Player, at_table
 from tests.browser.nikitin.tables import set_table as set_nikitin
+from tests.browser.screen import DESK, LYING, SMALL, hidden
 from tests.browser.tables import is_bidding, is_building, set_table
 from tests.end_to_end.servers import ServerProcess
 
-SMALL: Final = {"width": 360, "height": 640}
-LYING: Final = {"width": 844, "height": 390}
-DESK: Final = {"width": 1280, "height": 800}
 LARGE: Final = {"width": 1920, "height": 1080}
 LARGEST: Final = {"width": 2560, "height": 1440}
 SIZES: Final = (SMALL, LYING, DESK, LARGE, LARGEST)
@@ -29,29 +27,10 @@ BOXES: Final = """
   return [left, top + scrollY, width, height].map((each) => Math.round(each));
 })
 """
-FRAMES: Final = """
-() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
-"""
-SEEN: Final = """
-(selectors) => selectors.filter((selector) => {
-  const part = document.querySelector(selector);
-  const { left, top, right, bottom } = part.getBoundingClientRect();
-  const foot = document.querySelector("nav.foot")?.getBoundingClientRect();
-  const low = foot && foot.left === 0 ? foot.top : innerHeight;
-  return !(left >= 0 && top >= 0 && right <= innerWidth + 1 && bottom <= low + 1);
-})
-"""
-"""The parts that are not wholly on the screen without scrolling."""
 
 
 async def boxes(page: Page, *selectors: str) -> Any:
     return await page.evaluate(BOXES, list(selectors))
-
-
-async def hidden(page: Page, *selectors: str) -> Any:
-    # What depends on the size of the window is there after the next frame.
-    await page.evaluate(FRAMES)
-    return await page.evaluate(SEEN, list(selectors))
 
 
 async def test_bids_and_own_towers_are_on_every_screen_and_large_ones_are_filled(

@@ -9,6 +9,7 @@ from clients.web import lessons
 from tests.browser.axe import violations
 from tests.browser.catalogues import catalogue
 from tests.browser.chromium import Visitors
+from tests.browser.screen import SMALL, on_screen
 from tests.browser.waiting import until
 from tests.end_to_end.servers import ServerProcess
 
@@ -75,9 +76,13 @@ async def test_the_lesson_is_played_by_keys_as_its_texts_say(
 async def test_the_lesson_of_blocks_is_played_by_fingers(
     shared: ServerProcess, visitors: Visitors
 ) -> None:
-    page = await visitors.visit(f"{shared.url}#/learn/{GAME}", phone=True)
+    # German has the longest texts.
+    page = await visitors.visit(
+        f"{shared.url}#/learn/{GAME}", phone=True, viewport=SMALL, locale="de-DE"
+    )
     for at in range(len(BEATS) - 1):
         beat = await beat_shown(page, at)
+        await on_screen(page, ".dock")
         deed = beat.get("deed")
         if deed is None:
             await page.locator("[data-learn=next] button").tap()

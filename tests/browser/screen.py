@@ -1,0 +1,36 @@
+"""Sizes of screens, and what of a page is on them."""
+
+from typing import Any, Final
+
+from playwright.async_api import Page
+
+from tests.browser.waiting import until
+
+SMALL: Final = {"width": 360, "height": 640}
+LYING: Final = {"width": 844, "height": 390}
+DESK: Final = {"width": 1280, "height": 800}
+
+FRAMES: Final = """
+() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+"""
+SEEN: Final = """
+(selectors) => selectors.filter((selector) => {
+  const part = document.querySelector(selector);
+  const { left, top, right, bottom } = part.getBoundingClientRect();
+  const foot = document.querySelector("nav.foot")?.getBoundingClientRect();
+  const low = foot && foot.left === 0 ? foot.top : innerHeight;
+  return !(left >= 0 && top >= 0 && right <= innerWidth + 1 && bottom <= low + 1);
+})
+"""
+"""The parts that are not wholly on the screen without scrolling."""
+
+
+async def hidden(page: Page, *selectors: str) -> Any:
+    # What depends on the size of the window is there after the next frame.
+    await page.evaluate(FRAMES)
+    return await page.evaluate(SEEN, list(selectors))
+
+
+async def on_screen(page: Page, *selectors: str) -> None:
+    """Wait until they are wholly on the screen."""
+    await until(page, f"(selectors) => ({SEEN.strip()})(selectors).length === 0", list(selectors))
