@@ -9,6 +9,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.chromium import Visitors
 from tests.browser.hands import at_table
+from tests.browser.screen import DESK, LYING, hidden
 from tests.browser.tables import room_of, set_table
 from tests.end_to_end.brief import BriefProcess, gone
 from tests.end_to_end.games import QUICK, play_out
@@ -99,6 +100,10 @@ async def test_a_person_who_is_away_is_counted_down_until_a_bot_may_take_over(
         await at_table(page)
         await expect(page.get_by_text("A bot may take over")).to_have_count(0)
     await expect(page.get_by_text("Ben is away. A bot may take over in 0:0")).to_be_visible()
+    # What is told above the table pushes nothing that a turn needs off a phone that lies.
+    await page.set_viewport_size({"width": LYING["width"], "height": LYING["height"]})
+    assert await hidden(page, ".display", ".deed", ".mine .towers") == []
+    await page.set_viewport_size({"width": DESK["width"], "height": DESK["height"]})
     await page.get_by_role("button", name="Let a bot play for Ben").click()
     await expect(page.get_by_text("Ben is away.")).to_have_count(0)
     await expect(page.get_by_text("A bot is playing (Medium)")).to_be_visible()
