@@ -21,7 +21,7 @@ interface Mood {
 }
 
 const MOODS: Record<Theme, Mood> = {
-  light: { back: 0xf2e3c6, table: 0xe2cba6, sky: 0xfff6e6, ground: 0xb08a62, hemisphere: 1.15, sun: 0xfff0d8, bright: 2.9, fill: 0.5 },
+  light: { back: 0xf2e3c6, table: 0xd0b58c, sky: 0xfff6e6, ground: 0xb08a62, hemisphere: 1.15, sun: 0xfff0d8, bright: 2.9, fill: 0.5 },
   dark: { back: 0x101628, table: 0x3c4a70, sky: 0xb4c2e8, ground: 0x2a2a38, hemisphere: 0.85, sun: 0xffd4a0, bright: 2.9, fill: 0.5 },
 };
 
