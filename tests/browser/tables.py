@@ -87,7 +87,7 @@ async def _play_until(
     while await table.turn():
         if moves <= 0 and until(table):
             return True
-        await table.choose(_eager(table) or policy(table.view, table.offers))
+        await table.send(_eager(table) or policy(table.view, table.offers))
         moves -= 1
     return False
 

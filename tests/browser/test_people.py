@@ -240,7 +240,7 @@ async def test_a_phone_that_slept_is_back_when_it_wakes(
         ) as elsewhere:
             await elsewhere.turn()
             policy = random_policy(random.Random(5))
-            await elsewhere.choose(policy(elsewhere.view, elsewhere.offers))
+            await elsewhere.send(policy(elsewhere.view, elsewhere.offers))
             await elsewhere.until(lambda: elsewhere.seq > table.seq)
         await asyncio.sleep(1)
         gate.open()

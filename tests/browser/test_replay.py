@@ -95,7 +95,7 @@ async def test_the_replay_at_each_move_equals_what_the_table_showed(
             for table in tables:
                 await at_table(page, status=table.status, seq=table.seq)
                 if table.offers:
-                    await table.choose(policy(table.view, table.offers))
+                    await table.send(policy(table.view, table.offers))
                     # The others may be behind the page now, and it does not go back for them.
                     break
             last = max(table.seq for table in tables)
@@ -265,7 +265,7 @@ async def test_whoever_looks_back_is_told_that_the_game_went_on(
         for table in tables:
             await table.until(partial(has_seen, table, seq))
             if table.offers:
-                await table.choose(policy(table.view, table.offers))
+                await table.send(policy(table.view, table.offers))
                 break
         await at_table(page, seq=seq + 1)
         await expect(page.get_by_text("The game has moved on: 1 move")).to_be_visible()

@@ -50,7 +50,7 @@ async def test_people_who_listen_are_told_each_move_once_and_in_order(
                 if not table.offers:
                     continue
                 command = policy(table.view, table.offers)
-                await table.choose(command)
+                await table.send(command)
                 seq = table.seq
                 for other in tables:
                     await other.until(partial(has_seen, other, seq))
@@ -154,7 +154,7 @@ async def test_a_build_in_the_making_survives_a_reload_until_it_is_made(
     async with connect(shared.url, table.room.code, table.guest.token, retry=QUICK) as elsewhere:
         await elsewhere.turn()
         policy = random_policy(random.Random(2))
-        await elsewhere.choose(policy(elsewhere.view, elsewhere.offers))
+        await elsewhere.send(policy(elsewhere.view, elsewhere.offers))
         await elsewhere.until(lambda: elsewhere.seq > table.seq)
     await page.goto(f"{shared.url}#/")
     await page.locator("[data-lobby=up]").wait_for()

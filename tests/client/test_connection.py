@@ -41,7 +41,7 @@ async def test_commands_are_answered_by_frames(subprotocol: str) -> None:
         assert server.visits[0].greeting.token == "token"
         assert (table.seat, table.status, table.seq) == (0, "playing", 1)
         assert await table.turn() == OFFERS
-        assert await table.choose(BID) == Answer(1, 2)
+        assert await table.send(BID) == Answer(1, 2)
         assert table.view["game"] == {"turn": 1}
         assert table.view["tag"] == "tag"
         assert table.offers == ()
@@ -50,7 +50,7 @@ async def test_commands_are_answered_by_frames(subprotocol: str) -> None:
 async def test_a_refused_command_raises_what_the_server_said() -> None:
     async with fake_server(at_a_table) as server, joined(server) as table:
         with pytest.raises(RefusedError, match="too_low: bid more") as refused:
-            await table.choose({"command": "refuse"})
+            await table.send({"command": "refuse"})
         assert refused.value.rule == "FT 5b"
         assert refused.value.params == {"least": 2}
         assert table.offers == OFFERS
@@ -79,8 +79,8 @@ async def test_commands_of_the_room_carry_no_tag() -> None:
 async def test_what_cannot_travel_is_refused_where_it_is_made() -> None:
     async with fake_server(at_a_table) as server, joined(server) as table:
         with pytest.raises(TypeError):
-            await table.choose({"command": object()})
-        assert await table.choose(BID) == Answer(1, 2)
+            await table.send({"command": object()})
+        assert await table.send(BID) == Answer(1, 2)
 
 
 async def test_several_commands_may_be_under_way() -> None:
@@ -106,7 +106,7 @@ async def test_the_ninth_command_waits_and_is_stale_if_the_game_went_on() -> Non
         await table.turn()
         eight = [asyncio.create_task(table.start()) for _ in range(8)]
         await asyncio.sleep(0)
-        ninth = asyncio.create_task(table.choose(BID))
+        ninth = asyncio.create_task(table.send(BID))
         release.set()
         with pytest.raises(RefusedError, match="stale"):
             await ninth

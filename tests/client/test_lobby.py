@@ -9,7 +9,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from towerhall_client.errors import TableClosedError
-from towerhall_client.lobby import look
+from towerhall_client.lobby import look_at_lobby
 from towerhall_client.retry import Retry
 from towerhall_protocol import codec
 from towerhall_protocol.errors import CLOSES
@@ -97,7 +97,7 @@ async def test_the_list_follows_what_the_lobby_tells(subprotocol: str) -> None:
 
     async with (
         lobby_server(script) as url,
-        look(url, "token", Filter(game="duel", free=1), subprotocol=subprotocol) as lobby,
+        look_at_lobby(url, "token", Filter(game="duel", free=1), subprotocol=subprotocol) as lobby,
     ):
         await lobby.until(lambda: lobby.more == 7)
         assert lobby.rooms == {"A": A | {"taken": 3}, "B": B}
@@ -118,7 +118,10 @@ async def test_after_a_break_the_list_starts_anew_with_the_newest_filter() -> No
         assert hello.greeting.filter == Filter(free=2)
         await talk.until_closed()
 
-    async with lobby_server(first, second) as url, look(url, "token", retry=QUICK) as lobby:
+    async with (
+        lobby_server(first, second) as url,
+        look_at_lobby(url, "token", retry=QUICK) as lobby,
+    ):
         assert lobby.rooms == {"A": A}
 
         async def next_rooms() -> dict[str, Any]:
@@ -141,7 +144,10 @@ async def test_whoever_is_told_to_go_comes_back_elsewhere() -> None:
         await talk.welcome(B=B)
         await talk.until_closed()
 
-    async with lobby_server(first, second) as url, look(url, "token", retry=QUICK) as lobby:
+    async with (
+        lobby_server(first, second) as url,
+        look_at_lobby(url, "token", retry=QUICK) as lobby,
+    ):
         await lobby.until(lambda: lobby.rooms == {"B": B})
 
 
@@ -165,7 +171,10 @@ async def test_a_server_that_closes_before_the_moment_is_not_asked_again_before_
         await moment.wait()
 
     retry = Retry(sleep=sleep, chance=lambda: 0.5)
-    async with lobby_server(first, second) as url, look(url, "token", retry=retry) as lobby:
+    async with (
+        lobby_server(first, second) as url,
+        look_at_lobby(url, "token", retry=retry) as lobby,
+    ):
         await closed.wait()
         await lobby.until(lambda: not lobby.up)
         await asyncio.sleep(0.05)
@@ -197,7 +206,7 @@ async def test_only_a_connection_that_lasted_makes_waits_short_again(
 
     scripts = (lasting, failing, failing, lasting, failing, last)
     retry = Retry(sleep=sleep, chance=lambda: 0.5)
-    async with lobby_server(*scripts) as url, look(url, "token", retry=retry) as lobby:
+    async with lobby_server(*scripts) as url, look_at_lobby(url, "token", retry=retry) as lobby:
         await lobby.until(lambda: lobby.rooms == {"B": B})
     assert waits == [0.125, 0.25, 0.5, 0.125, 0.25]
 
@@ -214,7 +223,10 @@ async def test_nonsense_leads_to_another_connection(nonsense: str | bytes) -> No
         await talk.nothing(codec.encode(["later", 1]))
         await talk.until_closed()
 
-    async with lobby_server(first, second) as url, look(url, "token", retry=QUICK) as lobby:
+    async with (
+        lobby_server(first, second) as url,
+        look_at_lobby(url, "token", retry=QUICK) as lobby,
+    ):
         await lobby.until(lambda: lobby.rooms == {"A": A})
 
 
@@ -226,7 +238,7 @@ async def test_whoever_is_refused_for_good_is_told_and_does_not_come_back() -> N
 
     async with lobby_server(refuse) as url:
         with pytest.raises(TableClosedError) as closed:
-            async with look(url, "token", retry=QUICK):
+            async with look_at_lobby(url, "token", retry=QUICK):
                 raise AssertionError("nobody may get here")
         assert closed.value.code == "unauthorized"
 
@@ -234,13 +246,13 @@ async def test_whoever_is_refused_for_good_is_told_and_does_not_come_back() -> N
         await talk.welcome()
         await talk.close("unauthorized")
 
-    async with lobby_server(later) as url, look(url, "token", retry=QUICK) as lobby:
+    async with lobby_server(later) as url, look_at_lobby(url, "token", retry=QUICK) as lobby:
         with pytest.raises(TableClosedError):
             await lobby.until(lambda: False)
 
 
 async def test_a_service_that_is_not_there_is_tried_for_a_while() -> None:
     with pytest.raises(TableClosedError) as closed:
-        async with look("http://127.0.0.1:9", "token", retry=QUICK):
+        async with look_at_lobby("http://127.0.0.1:9", "token", retry=QUICK):
             raise AssertionError("nobody may get here")
     assert closed.value.code == "unreachable"

@@ -12,7 +12,7 @@ from tests.client.test_lobby import A, B, Talk, lobby_server
 from tests.client.test_reconnect import back
 from towerhall_client.connection import Answer, connect
 from towerhall_client.errors import TableClosedError
-from towerhall_client.lobby import look
+from towerhall_client.lobby import look_at_lobby
 from towerhall_client.retry import Retry
 from towerhall_protocol import messages as m
 from towerhall_protocol.level import SUBPROTOCOLS
@@ -39,7 +39,7 @@ UNSENDABLE: dict[str, Callable[[Any], Awaitable[object]]] = {
     "bot": lambda table: table.add_bot(HALF),
     "leave": lambda table: table.leave(HALF),
     "seat": lambda table: table.sit(HALF),
-    "choose": lambda table: table.choose({"command": "bid", "number": HALF}),
+    "choose": lambda table: table.send({"command": "bid", "number": HALF}),
     "dry": lambda table: table.dry({"command": "bid", "number": 0.5}),
 }
 
@@ -52,7 +52,7 @@ async def test_whoever_says_it_hears_of_it_at_once(name: str, subprotocol: str) 
         with pytest.raises(ValueError, match=NO_MESSAGE):
             await asyncio.wait_for(UNSENDABLE[name](table), 5)
         assert table.replay.unanswered == ()
-        assert await asyncio.wait_for(table.choose(BID), 5) == Answer(1, 2)
+        assert await asyncio.wait_for(table.send(BID), 5) == Answer(1, 2)
         assert len(server.visits) == 1
 
 
@@ -98,7 +98,7 @@ async def test_a_command_is_sent_again_as_it_was_when_it_was_given() -> None:
 
     async with fake_server(first, second) as server, joined(server) as table:
         cards: list[object] = ["sand"]
-        waiting = asyncio.create_task(table.choose({"command": "bid", "cards": cards}))
+        waiting = asyncio.create_task(table.send({"command": "bid", "cards": cards}))
         await asked.wait()
         cards.append(object())
         await table.chat("break")
@@ -111,7 +111,7 @@ async def test_a_token_that_cannot_travel_raises_for_whoever_gave_it() -> None:
             async with connect(server.url, "QJXKZB", HALF):
                 pass
         with pytest.raises(ValueError, match="surrogates not allowed"):
-            async with look(server.url, HALF):
+            async with look_at_lobby(server.url, HALF):
                 pass
 
 
@@ -188,7 +188,7 @@ async def test_a_filter_that_cannot_travel_is_refused_and_the_old_one_stays(is_u
 
     async with (
         lobby_server(first, second) as url,
-        look(url, "token", Filter(free=1), retry=Retry(sleep=sleep)) as lobby,
+        look_at_lobby(url, "token", Filter(free=1), retry=Retry(sleep=sleep)) as lobby,
     ):
         if not is_up:
             broken.set()
@@ -216,7 +216,7 @@ async def test_a_lobby_that_fails_inside_says_so(says_go: bool) -> None:
     told: list[str] = []
 
     async def looking(url: str) -> None:
-        async with look(url, "token", retry=Retry(sleep=sleep)) as lobby:
+        async with look_at_lobby(url, "token", retry=Retry(sleep=sleep)) as lobby:
             told.append(await told_by(lobby.until(lambda: False)))
 
     async with lobby_server(script) as url:

@@ -46,7 +46,7 @@ def wanted(table: Table) -> bool:
 async def do(table: Table, chooser: random.Random) -> None:
     if table.offers:
         commands = [command for offer in table.offers for command in few(offer.commands())]
-        await table.choose(chooser.choice(commands))
+        await table.send(chooser.choice(commands))
     elif table.seat is None:
         await table.sit()
     else:

@@ -21,7 +21,7 @@ def bundled() -> tuple[str, str]:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     node = Path(environment["PATH"].split(":")[0], "node")
-    script = SDK / "dist" / "conformance.mjs"
+    script = SDK / "build" / "conformance.mjs"
     return f"{node} --experimental-websocket --no-warnings {script} {{urls}}", environment["PATH"]
 
 

@@ -29,7 +29,7 @@ from tests.end_to_end.test_http import held
 from tests.store import engines
 from towerhall_client.connection import connect
 from towerhall_client.http import Service
-from towerhall_client.lobby import look
+from towerhall_client.lobby import look_at_lobby
 from towerhall_protocol.commands import base64url
 from towerhall_protocol.lobby import Filter
 from towerhall_protocol.merge_patch import apply
@@ -489,7 +489,9 @@ async def test_a_store_that_is_silent_is_told_to_all_who_ask(tmp_path: Path) -> 
 async def test_the_library_looks_finds_plays_and_moves_to_another_device(pair: Pair) -> None:
     one, other = Service(pair.one.url), Service(pair.other.url)
     ann, bob = await one.guest("Ann"), await other.guest("Bob")
-    async with look(pair.other.url, ann.token, Filter(status="waiting"), retry=QUICK) as lobby:
+    async with look_at_lobby(
+        pair.other.url, ann.token, Filter(status="waiting"), retry=QUICK
+    ) as lobby:
         places = await asyncio.gather(
             one.quickplay(ann.token, "five_towers", turn_seconds=99),
             other.quickplay(bob.token, "five_towers", turn_seconds=99),

@@ -49,7 +49,7 @@ async def bid(tables: list[Table]) -> None:
     await eventually(lambda: any(map(bids, tables)))
     table = next(filter(bids, tables))
     offer = next(offer for offer in table.offers if offer.command == "bid")
-    await table.choose(next(iter(offer.commands())))
+    await table.send(next(iter(offer.commands())))
     await asyncio.gather(*(sees(each, table.seq) for each in tables))
 
 

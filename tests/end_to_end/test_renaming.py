@@ -13,7 +13,7 @@ from tests.operators.processes import OPERATORS, as_operator
 from towerhall_client.connection import Table, connect
 from towerhall_client.errors import RefusedError
 from towerhall_client.http import Service
-from towerhall_client.lobby import look
+from towerhall_client.lobby import look_at_lobby
 from towerhall_protocol.check_record import check_record
 from towerhall_server.game import discover
 from towerhall_server.record.verify import verify
@@ -42,7 +42,7 @@ async def test_a_new_name_is_seen_everywhere_and_the_person_keeps_the_seat(
     async with (
         connect(shared.url, made.code, old.token, retry=QUICK) as ada,
         connect(shared.url, made.code, other.token, retry=QUICK) as ben,
-        look(shared.url, other.token) as lobby,
+        look_at_lobby(shared.url, other.token) as lobby,
     ):
         await ada.sit()
         await ben.sit()

@@ -63,7 +63,7 @@ async def to_move(server: ServerProcess) -> AsyncIterator[Table]:
 async def think(table: Table, ms: int) -> str:
     """Have the server compute for so long; what it says then."""
     with pytest.raises(RefusedError) as refusal:
-        await table.choose({"command": "think", "ms": ms})
+        await table.send({"command": "think", "ms": ms})
     return str(refusal.value.params["detail"])
 
 

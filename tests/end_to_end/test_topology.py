@@ -288,7 +288,7 @@ async def play_slowly(table: Table, hurry: asyncio.Event) -> Document:
     policy = random_policy(random.Random(table.seat))
     while not hurry.is_set() and (offers := await table.turn()):
         await asyncio.sleep(0.2)
-        await table.choose(policy(table.view, offers))
+        await table.send(policy(table.view, offers))
     return await play_bot(table, policy)
 
 

@@ -53,7 +53,7 @@ async def play_bot(table: Table, policy: Policy) -> Document:
         if canonical(command) in refused:
             command = _another(offers, refused)
         try:
-            await table.choose(command)
+            await table.send(command)
         except RefusedError as error:
             wait_ms = error.params.get("retry_ms")
             if isinstance(wait_ms, int):

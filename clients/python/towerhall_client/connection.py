@@ -90,7 +90,6 @@ class Table(RoomCommands):
     ) -> None:
         self.code = address.code
         self.replay = replay
-        """Everything that is known: `online`, `watchers`, `paused`, `view_at` and more."""
         self._line = Line(address, replay, self._happened, retry, ping_seconds)
         self._answers: dict[int, asyncio.Future[Answer]] = {}
         self._history = History(self._line, self._line_is_up, retry.sleep)
@@ -103,6 +102,7 @@ class Table(RoomCommands):
 
     @property
     def view(self) -> Document:
+        """What this client sees. Never change it: its parts are shared with later views."""
         return self.replay.view
 
     @property
@@ -112,11 +112,48 @@ class Table(RoomCommands):
 
     @property
     def seat(self) -> int | None:
+        """The seat of this person, or `None`."""
         return self.replay.seat
 
     @property
     def seq(self) -> int:
+        """The last commit that is in the view."""
         return self.replay.seq
+
+    @property
+    def you(self) -> str:
+        """The id of this person in this room (P-19)."""
+        return self.replay.you
+
+    @property
+    def name(self) -> str:
+        """The name of this person, as others see it."""
+        return self.replay.name
+
+    @property
+    def online(self) -> tuple[int, ...]:
+        """The seats that are connected."""
+        return self.replay.online
+
+    @property
+    def watchers(self) -> int:
+        """How many connections have no seat."""
+        return self.replay.watchers
+
+    @property
+    def paused(self) -> bool:
+        """Whether no commit is possible at this moment (P-95)."""
+        return self.replay.paused
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the room opens by its key only."""
+        return self.replay.private
+
+    @property
+    def unanswered(self) -> int:
+        """How many commands are under way."""
+        return len(self.replay.unanswered)
 
     @property
     def status(self) -> str:
@@ -161,8 +198,8 @@ class Table(RoomCommands):
 
     # Doing
 
-    async def choose(self, command: Mapping[str, Any]) -> Answer:
-        """Do one of the offered commands. `RefusedError` if the rules are against it."""
+    async def send(self, command: Mapping[str, Any]) -> Answer:
+        """Do a command of the game or of the room. `RefusedError` if it is not allowed."""
         return await self._game_command(command, dry=False)
 
     async def dry(self, command: Mapping[str, Any]) -> Answer:

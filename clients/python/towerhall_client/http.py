@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from towerhall_client.errors import ServiceError
 from towerhall_client.web import Web, read
 from towerhall_protocol.check_record import Check, check_record, read_keys
 from towerhall_protocol.evidence import Evidence
@@ -142,6 +143,7 @@ class Service(Web):
         return read(await self.ask("GET", "/v1/rooms"), _Rooms).rooms
 
     async def room(self, code: str, key: str = "") -> dict[str, Any]:
+        """One room, over or not. A private one needs its key."""
         return read(await self.ask("GET", _path(code), headers=_key(key)), dict[str, Any])
 
     async def record(self, code: str, key: str = "") -> dict[str, Any]:
@@ -164,15 +166,19 @@ class Service(Web):
 
     async def games(self) -> list[dict[str, Any]]:
         """The games with their options, presets, seats and levels of bots."""
-        return read(await self.ask("GET", "/v1/games"), _Games).games
+        games: list[dict[str, Any]] = (await self.catalogue())["games"]
+        return games
+
+    async def catalogue(self) -> dict[str, Any]:
+        """The games, and what forms should know besides: clocks and limits (P-113)."""
+        found = read(await self.ask("GET", "/v1/games"), dict[str, Any])
+        if not isinstance(found.get("games"), list):
+            raise ServiceError("bad_answer", "this is no list of games")
+        return found
 
 
 class _Rooms(msgspec.Struct):
     rooms: list[dict[str, Any]]
-
-
-class _Games(msgspec.Struct):
-    games: list[dict[str, Any]]
 
 
 def _key(key: str) -> dict[str, str]:

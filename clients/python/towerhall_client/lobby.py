@@ -1,6 +1,6 @@
 """The live list of rooms, kept up to date over any number of breaks.
 
-async with look(url, token, Filter(status="waiting", free=1)) as lobby:
+async with look_at_lobby(url, token, Filter(status="waiting", free=1)) as lobby:
     print(lobby.rooms)
     async for rooms in lobby.changes(): ...
 """
@@ -50,7 +50,7 @@ STEADY_SECONDS: Final = 10.0
 
 
 @asynccontextmanager
-async def look(
+async def look_at_lobby(
     url: str,
     token: str,
     wanted: Filter | None = None,

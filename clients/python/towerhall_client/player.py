@@ -137,7 +137,7 @@ class _Player:
         offers = await table.turn() if self._patient else table.offers
         command = find_command(" ".join(words), offers)
         if command is not None:
-            await table.choose(command)
+            await table.send(command)
         elif offers:
             self.say(f"{' '.join(words)} is not offered; ? helps")
         elif table.status == "over":

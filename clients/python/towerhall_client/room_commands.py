@@ -28,7 +28,7 @@ class RoomCommands(ABC):
     """Commands to a room. Each returns when it is done; `RefusedError` if it is not allowed."""
 
     replay: Replay
-    """Everything that is known: `online`, `watchers`, `paused`, `view_at` and more."""
+    """Everything that is known, `view_at` among it."""
 
     @abstractmethod
     async def _ask(self, make: Callable[[], ClientCommand]) -> Answer:
@@ -47,9 +47,11 @@ class RoomCommands(ABC):
         return await self._ask(lambda: self.replay.sit(seat))
 
     async def stand(self) -> Answer:
+        """Leave the seat, and its nonce with it; while the room waits."""
         return await self._room_command(commands.stand())
 
     async def ready(self, *, is_ready: bool = True) -> Answer:
+        """Say that this seat may start, or that it may not. Adds a nonce to the shuffle."""
         return await self._ask(lambda: self.replay.ready(is_ready=is_ready))
 
     async def rename(self) -> Answer:
@@ -57,12 +59,15 @@ class RoomCommands(ABC):
         return await self._room_command(commands.rename())
 
     async def start(self) -> Answer:
+        """Seal the deal; hosts only, when all seats are taken and all other people are ready."""
         return await self._room_command(commands.start())
 
     async def add_bot(self, level: str, seat: int | None = None) -> Answer:
+        """Seat a bot of that level, at the lowest free seat unless one is named; hosts only."""
         return await self._room_command(commands.add_bot(level, seat))
 
     async def remove_bot(self, seat: int) -> Answer:
+        """Free the seat of a bot; hosts only."""
         return await self._room_command(commands.remove_bot(seat))
 
     async def kick(self, seat: int) -> Answer:
@@ -100,6 +105,7 @@ class RoomCommands(ABC):
         return await self._room_command(commands.leave(level))
 
     async def take_back(self) -> Answer:
+        """Play again instead of the bot."""
         return await self._room_command(commands.take_back())
 
     async def call_bot(self, seat: int) -> Answer:

@@ -1,6 +1,6 @@
 /** Plays a whole game against bots, at random, and checks its shuffle: npm run bot -- http://127.0.0.1:8000 */
 
-import { type Command, connect, type Offer, Service, verifyShuffle } from "../src";
+import { type Command, connect, type Offer, Service, checkRecord } from "../src";
 
 const origin = process.argv[2] ?? "http://127.0.0.1:8000";
 const service = new Service(origin);
@@ -25,6 +25,6 @@ const over = new Promise<unknown>((resolve) => {
 });
 for (const command of ["sit", "add_bot", "add_bot", "start"]) await table.send({ command });
 const result = await over;
-const checks = await verifyShuffle(await service.record(code), { keys: await service.keys(), evidence: table.evidence });
+const checks = await checkRecord(await service.record(code), { keys: await service.keys(), evidence: table.evidence });
 console.log(JSON.stringify({ code, result, seq: table.seq, checks }));
 table.close();

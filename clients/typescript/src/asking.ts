@@ -1,9 +1,9 @@
 /** Commands on their way: those that wait to be sent, and the callers that wait for their answers. */
 
-import { asRead } from "./codec";
-import type { ServiceError } from "./errors";
-import { type ClientCommand, type Happening, isRoomCommand, type Replay } from "./replay";
-import type { Answer, Command } from "./types";
+import { asRead } from "./codec.ts";
+import type { ServiceError } from "./errors.ts";
+import { type ClientCommand, type Happening, isRoomCommand, type Replay } from "./replay.ts";
+import type { Answer, Command } from "./types.ts";
 
 interface Asked {
   command: Command;

@@ -1,8 +1,8 @@
 /** The chain of a room's log, the marks of its commits, and the seal of a record (P-34, P-121): as in `chain.py`. */
 
-import { base64url, bigEndian, joined, utf8 } from "./bytes";
-import { sha256 } from "./sha256";
-import type { Frame, GameRecord } from "./types";
+import { base64url, bigEndian, joined, utf8 } from "./bytes.ts";
+import { sha256 } from "./sha256.ts";
+import type { Frame, GameRecord } from "./types.ts";
 
 export const CHAIN_BYTES = 32;
 const MARK_BYTES = 8;

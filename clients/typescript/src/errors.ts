@@ -1,4 +1,4 @@
-import type { Params } from "./types";
+import type { Params } from "./types.ts";
 
 /** The data is not a message; `code` is the stable reason (P-102). */
 export class CodecError extends Error {

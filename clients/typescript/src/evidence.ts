@@ -5,13 +5,13 @@
  * kept: the commitment, its own nonces, and chains that the server told. A `Collector` gathers it from what a `Replay` takes in.
  */
 
-import { base64url, utf8 } from "./bytes";
-import { canonicalJson } from "./chain";
-import { isMap, mergePatch } from "./merge_patch";
-import type { Arrival } from "./messages";
-import { type Keep, room } from "./nonce";
-import { sha256 } from "./sha256";
-import type { Document, Fact, GameRecord } from "./types";
+import { base64url, utf8 } from "./bytes.ts";
+import { canonicalJson } from "./chain.ts";
+import { isMap, mergePatch } from "./merge_patch.ts";
+import type { Arrival } from "./messages.ts";
+import { type Keep, room } from "./nonce.ts";
+import { sha256 } from "./sha256.ts";
+import type { Document, Fact, GameRecord } from "./types.ts";
 
 /** Places with a reason or a signature that are kept. */
 const MOST_MARKED = 64;

@@ -1,7 +1,7 @@
 /** Shuffles and dice that anyone can check afterwards: the recipe of P-80 to P-84, as in `fairness.py`. */
 
-import { bigEndian, joined, utf8 } from "./bytes";
-import { hmacSha256, sha256 } from "./sha256";
+import { bigEndian, joined, utf8 } from "./bytes.ts";
+import { hmacSha256, sha256 } from "./sha256.ts";
 
 export const SECRET_BYTES = 32;
 export const NONCE_BYTES = 32;

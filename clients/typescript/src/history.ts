@@ -6,10 +6,10 @@
  * asked for again: then two answers may come, and the second one must be ignored.
  */
 
-import { asRead } from "./codec";
-import { ServiceError } from "./errors";
-import type { Happening } from "./replay";
-import type { Frame, Params } from "./types";
+import { asRead } from "./codec.ts";
+import { ServiceError } from "./errors.ts";
+import type { Happening } from "./replay.ts";
+import type { Frame, Params } from "./types.ts";
 
 const ASK_AGAIN = ["too_many", "store_unavailable"];
 const PAUSE_MS = 1_000;

@@ -1,7 +1,7 @@
-import { ServiceError } from "./errors";
-import { isMap } from "./merge_patch";
-import { parseRecord } from "./record";
-import type { Keys } from "./signature";
+import { ServiceError } from "./errors.ts";
+import { isMap } from "./merge_patch.ts";
+import { parseRecord } from "./record.ts";
+import type { Keys } from "./signature.ts";
 import type {
   Catalogue,
   GameDescription,
@@ -15,7 +15,7 @@ import type {
   Params,
   Place,
   QuickplayRequest,
-} from "./types";
+} from "./types.ts";
 
 const PATIENCE_MS = 15_000;
 

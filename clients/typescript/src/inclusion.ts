@@ -1,9 +1,9 @@
 /** The proof that a leaf is in the public log of a service (P-181, P-186): as in `merkle.py` and `notes.py`. */
 
-import { fromBase64url, joined, sameBytes, utf8 } from "./bytes";
-import { sha256 } from "./sha256";
-import { isEd25519, type Keys } from "./signature";
-import type { Logged } from "./types";
+import { fromBase64url, joined, sameBytes, utf8 } from "./bytes.ts";
+import { sha256 } from "./sha256.ts";
+import { isEd25519, type Keys } from "./signature.ts";
+import type { Logged } from "./types.ts";
 
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);

@@ -3,8 +3,8 @@
  * the structure is read here and only the text of each string is left to it.
  */
 
-import { utf8 } from "./bytes";
-import { checkInteger, checkSize, checkText, deeper, malformed, put, type Limits } from "./limits";
+import { utf8 } from "./bytes.ts";
+import { checkInteger, checkSize, checkText, deeper, malformed, put, type Limits } from "./limits.ts";
 
 const SPACE = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;

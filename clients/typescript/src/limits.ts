@@ -1,4 +1,4 @@
-import { CodecError } from "./errors";
+import { CodecError } from "./errors.ts";
 
 /** How large and how deep one message may be (P-70). */
 export interface Limits {

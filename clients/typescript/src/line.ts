@@ -5,10 +5,10 @@
  * is posted while there is no welcome is not kept here.
  */
 
-import { Backoff } from "./backoff";
-import { decode, encode, MSGPACK } from "./codec";
-import { closeOf, CodecError } from "./errors";
-import type { Ending, LineState, Params, Subprotocol } from "./types";
+import { Backoff } from "./backoff.ts";
+import { type Codec, msgpack } from "./codec.ts";
+import { closeOf, CodecError } from "./errors.ts";
+import type { Ending, LineState, Params } from "./types.ts";
 
 const WELCOME_MS = 15_000;
 const PING_MS = 15_000;
@@ -24,7 +24,8 @@ const NO_CLOSE = 1006;
 
 /** Injected parts: for tests, and for platforms without a global WebSocket. */
 export interface LineOptions {
-  subprotocol?: Subprotocol | undefined;
+  /** The subprotocol: `msgpack`, or `json` of `towerhall-client/json`. */
+  codec?: Codec | undefined;
   WebSocket?: typeof WebSocket | undefined;
   /** A monotonic clock in ms. */
   now?: (() => number) | undefined;
@@ -58,7 +59,7 @@ export class Line {
   readonly now: () => number;
   readonly #url: string;
   readonly #owner: Owner;
-  readonly #subprotocol: Subprotocol;
+  readonly #codec: Codec;
   readonly #WebSocket: typeof WebSocket;
   readonly #chance: () => number;
   readonly #backoff: Backoff;
@@ -74,7 +75,7 @@ export class Line {
   constructor(origin: string, path: string, owner: Owner, options: LineOptions) {
     this.#url = origin.replace(/\/+$/, "").replace(/^http/, "ws") + path;
     this.#owner = owner;
-    this.#subprotocol = options.subprotocol ?? MSGPACK;
+    this.#codec = options.codec ?? msgpack;
     this.#WebSocket = options.WebSocket ?? globalThis.WebSocket;
     this.now = options.now ?? (() => performance.now());
     this.#chance = options.chance ?? Math.random;
@@ -93,7 +94,7 @@ export class Line {
     this.#since = this.now();
     let socket: WebSocket;
     try {
-      socket = new this.#WebSocket(this.#url, [this.#subprotocol]);
+      socket = new this.#WebSocket(this.#url, [this.#codec.subprotocol]);
     } catch (error) {
       this.#end({ code: 0, name: "bad_address", params: {}, hint: String(error), mayReturn: false });
       return;
@@ -159,7 +160,7 @@ export class Line {
     const socket = this.#socket;
     let fault: string | null;
     try {
-      const message = decode(data, this.#subprotocol);
+      const message = this.#codec.decode(data);
       this.#note(Array.isArray(message) ? message : []);
       fault = this.#owner.take(message);
     } catch (error) {
@@ -264,7 +265,7 @@ export class Line {
   }
 
   #write(message: unknown): void {
-    const data = encode(message, this.#subprotocol);
+    const data = this.#codec.encode(message);
     this.#socket?.send(data as string);
   }
 }

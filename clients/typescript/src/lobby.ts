@@ -1,12 +1,12 @@
 /** The live list of rooms, kept up to date over any number of breaks (P-140 to P-146). */
 
-import { asRead } from "./codec";
-import { Emitter } from "./emitter";
-import { Line, type LineOptions } from "./line";
-import { isMap, mergePatch } from "./merge_patch";
-import { readLobby } from "./messages";
-import { LEVEL } from "./replay";
-import type { Document, Ending, LineState, ListedRoom, LobbyFilter } from "./types";
+import { asRead } from "./codec.ts";
+import { Emitter } from "./emitter.ts";
+import { Line, type LineOptions } from "./line.ts";
+import { isMap, mergePatch } from "./merge_patch.ts";
+import { readLobby } from "./messages.ts";
+import { LEVEL } from "./replay.ts";
+import type { Document, Ending, LineState, ListedRoom, LobbyFilter } from "./types.ts";
 
 export interface LobbyOptions extends LineOptions {
   origin: string;

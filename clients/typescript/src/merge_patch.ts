@@ -1,4 +1,4 @@
-import type { Document, Patch, Value } from "./types";
+import type { Document, Patch, Value } from "./types.ts";
 
 export function isMap(value: unknown): value is Document {
   return typeof value === "object" && value !== null && !Array.isArray(value);

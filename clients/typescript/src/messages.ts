@@ -1,8 +1,8 @@
 /** Messages of a server, checked as far as a client relies on them. Unknown items and keys of later levels are ignored (P-5). */
 
-import { isMap } from "./merge_patch";
-import { malformed } from "./limits";
-import type { Cause, Cursor, Document, Fact, Frame, Offer, Params, Patch } from "./types";
+import { isMap } from "./merge_patch.ts";
+import { malformed } from "./limits.ts";
+import type { Cause, Cursor, Document, Fact, Frame, Offer, Params, Patch } from "./types.ts";
 
 export interface Arrival {
   you: string;

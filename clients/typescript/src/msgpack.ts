@@ -5,8 +5,8 @@
  * refused here, and it cannot be told afterwards that it was there; so this reads and writes itself, in less code.
  */
 
-import { base64url, utf8 } from "./bytes";
-import { checkInteger, checkSize, checkText, deeper, malformed, put, type Limits } from "./limits";
+import { base64url, utf8 } from "./bytes.ts";
+import { checkInteger, checkSize, checkText, deeper, malformed, put, type Limits } from "./limits.ts";
 
 const TEXT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

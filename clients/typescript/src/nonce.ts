@@ -5,10 +5,10 @@
  * No nonce is used twice: an opened one is no secret any more.
  */
 
-import { base64url, fromBase64url } from "./bytes";
-import { NONCE_BYTES, nonceHash, UID_BYTES } from "./fairness";
-import { isMap } from "./merge_patch";
-import type { Command, Document, Value } from "./types";
+import { base64url, fromBase64url } from "./bytes.ts";
+import { NONCE_BYTES, nonceHash, UID_BYTES } from "./fairness.ts";
+import { isMap } from "./merge_patch.ts";
+import type { Command, Document, Value } from "./types.ts";
 
 /** Storage in which a nonce outlives the page that drew it, such as `localStorage`. */
 export interface Keep {

@@ -1,14 +1,14 @@
 /** The record of a finished game (P-120) from a file, which may come from anywhere. */
 
-import { fromBase64url } from "./bytes";
-import { CHAIN_BYTES } from "./chain";
-import { ServiceError } from "./errors";
-import { NONCE_BYTES, SECRET_BYTES, UID_BYTES } from "./fairness";
-import { isMap } from "./merge_patch";
-import { checkFrame, frameOf } from "./messages";
-import { room } from "./nonce";
-import { Timeline } from "./timeline";
-import type { CommitRow, Deal, Draw, Frame, GameRecord } from "./types";
+import { fromBase64url } from "./bytes.ts";
+import { CHAIN_BYTES } from "./chain.ts";
+import { ServiceError } from "./errors.ts";
+import { NONCE_BYTES, SECRET_BYTES, UID_BYTES } from "./fairness.ts";
+import { isMap } from "./merge_patch.ts";
+import { checkFrame, frameOf } from "./messages.ts";
+import { room } from "./nonce.ts";
+import { Timeline } from "./timeline.ts";
+import type { CommitRow, Deal, Draw, Frame, GameRecord } from "./types.ts";
 
 const FORMAT = 2;
 const DEPTH = 32;
@@ -21,7 +21,7 @@ const COMMIT_ID_BYTES = 16;
 const HASH_BYTES = 32;
 const OUTCOMES: unknown[] = ["dealt", "cancelled", "closed"];
 
-/** The record in that text. It has the right shape and nothing more: whether it is true is for `verifyShuffle`. */
+/** The record in that text. It has the right shape and nothing more: whether it is true is for `checkRecord`. */
 export function parseRecord(text: string): GameRecord {
   try {
     return recordOf(JSON.parse(text));

@@ -7,12 +7,12 @@
  * tag and body, so that the server does it once.
  */
 
-import { base64url } from "./bytes";
-import { mergePatch } from "./merge_patch";
-import { type Arrival, frameOf, type ServerFrame, type ServerMessage } from "./messages";
-import { holder, type Keep, SealedNonce } from "./nonce";
-import { Collector, type Evidence } from "./evidence";
-import type { Command, Cursor, Document, Frame, Offer, Params } from "./types";
+import { base64url } from "./bytes.ts";
+import { mergePatch } from "./merge_patch.ts";
+import { type Arrival, frameOf, type ServerFrame, type ServerMessage } from "./messages.ts";
+import { holder, type Keep, SealedNonce } from "./nonce.ts";
+import { Collector, type Evidence } from "./evidence.ts";
+import type { Command, Cursor, Document, Frame, Offer, Params } from "./types.ts";
 
 export const LEVEL = 5;
 export const MOST_UNANSWERED = 8;

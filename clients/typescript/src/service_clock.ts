@@ -1,6 +1,6 @@
-import { isMap } from "./merge_patch";
-import type { Happening, Replay } from "./replay";
-import type { Document } from "./types";
+import { isMap } from "./merge_patch.ts";
+import type { Happening, Replay } from "./replay.ts";
+import type { Document } from "./types.ts";
 
 /** The service's clock as a client knows it: what it was last told, and the time that has passed here since then (P-64). */
 export class ServiceClock {

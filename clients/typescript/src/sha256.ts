@@ -5,7 +5,7 @@
  * give it only as promises, which a state machine without I/O cannot await. A game hashes a few kilobytes in all.
  */
 
-import { joined } from "./bytes";
+import { joined } from "./bytes.ts";
 
 const BLOCK = 64;
 const K = new Uint32Array(64);

@@ -1,7 +1,7 @@
 /** The server's signature of a place in a log (P-124). Ed25519 is WebCrypto's, which not every browser has. */
 
-import { base64url, bigEndian, fromBase64url, joined, utf8 } from "./bytes";
-import { sha256 } from "./sha256";
+import { base64url, bigEndian, fromBase64url, joined, utf8 } from "./bytes.ts";
+import { sha256 } from "./sha256.ts";
 
 const KEY_ID_BYTES = 8;
 const STATEMENT = utf8("towerhall/1/statement\0");

@@ -4,10 +4,10 @@
  * A commit has one form only, which its chain covers. Only the rules can tell whether it follows from the one before.
  */
 
-import { same } from "./equality";
-import { malformed, type Limits } from "./limits";
-import { isMap } from "./merge_patch";
-import { unpacked } from "./msgpack";
+import { same } from "./equality.ts";
+import { malformed, type Limits } from "./limits.ts";
+import { isMap } from "./merge_patch.ts";
+import { unpacked } from "./msgpack.ts";
 
 const IN_THE_LOG: Limits = {
   messageBytes: 1 << 20, stringBytes: 1 << 16, arrayItems: 1 << 14, mapItems: 1 << 12, depth: 32, bytes: true, canonical: true,

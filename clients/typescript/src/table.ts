@@ -5,19 +5,19 @@
  * a caller that awaits an answer waits longer.
  */
 
-import { Asking } from "./asking";
-import { randomBytes } from "./bytes";
-import { asRead } from "./codec";
-import { Emitter } from "./emitter";
-import { ServiceError } from "./errors";
-import type { Evidence } from "./evidence";
-import { History } from "./history";
-import { Line, type LineOptions } from "./line";
-import { readServer } from "./messages";
-import { type Keep, room } from "./nonce";
-import { type Happening, Replay } from "./replay";
-import { ServiceClock } from "./service_clock";
-import type { Answer, Command, Document, Ending, Frame, LineState, Offer, TableEvent } from "./types";
+import { Asking } from "./asking.ts";
+import { randomBytes } from "./bytes.ts";
+import { asRead } from "./codec.ts";
+import { Emitter } from "./emitter.ts";
+import { ServiceError } from "./errors.ts";
+import type { Evidence } from "./evidence.ts";
+import { History } from "./history.ts";
+import { Line, type LineOptions } from "./line.ts";
+import { readServer } from "./messages.ts";
+import { type Keep, room } from "./nonce.ts";
+import { type Happening, Replay } from "./replay.ts";
+import { ServiceClock } from "./service_clock.ts";
+import type { Answer, Command, Document, Ending, Frame, LineState, Offer, TableEvent } from "./types.ts";
 
 const NO_OFFERS: readonly Offer[] = [];
 const REMEMBERED_LINES = 500;

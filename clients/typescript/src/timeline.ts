@@ -1,5 +1,5 @@
-import { mergePatch } from "./merge_patch";
-import type { Document, Frame } from "./types";
+import { mergePatch } from "./merge_patch.ts";
+import type { Document, Frame } from "./types.ts";
 
 const EVERY = 32;
 

@@ -5,17 +5,17 @@
  * `towerhall verify` decides every move again and draws every view anew.
  */
 
-import { base64url, fromBase64url, utf8 } from "./bytes";
-import { asFile, canonicalJson, CHAIN_BYTES, link, mark, seal } from "./chain";
-import { same } from "./equality";
-import { compare, type Difference, type Evidence } from "./evidence";
-import { Act, commitment, gameSeed, NO_NONCE, nonceHash, sorted } from "./fairness";
-import { isIncluded, isSignedCheckpoint } from "./inclusion";
-import { room } from "./nonce";
-import { isSigned, type Keys } from "./signature";
-import { areTold, readCommit, type Stored } from "./stored";
-import { Timeline } from "./timeline";
-import type { Check, Document, Fact, GameRecord } from "./types";
+import { base64url, fromBase64url, utf8 } from "./bytes.ts";
+import { asFile, canonicalJson, CHAIN_BYTES, link, mark, seal } from "./chain.ts";
+import { same } from "./equality.ts";
+import { compare, type Difference, type Evidence } from "./evidence.ts";
+import { Act, commitment, gameSeed, NO_NONCE, nonceHash, sorted } from "./fairness.ts";
+import { isIncluded, isSignedCheckpoint } from "./inclusion.ts";
+import { room } from "./nonce.ts";
+import { isSigned, type Keys } from "./signature.ts";
+import { areTold, readCommit, type Stored } from "./stored.ts";
+import { Timeline } from "./timeline.ts";
+import type { Check, Document, Fact, GameRecord } from "./types.ts";
 
 /** The result of a check: the values it looked at, and the place of a fault, if any: a number, or a part. */
 interface Found {
@@ -44,7 +44,7 @@ export interface Known {
 }
 
 /** All checks, in the order in which the proof is built. Each says for itself whether it holds. */
-export async function verifyShuffle(record: GameRecord, { keys = {}, evidence = null }: Known = {}): Promise<Check[]> {
+export async function checkRecord(record: GameRecord, { keys = {}, evidence = null }: Known = {}): Promise<Check[]> {
   const checks: [name: string, check: (record: GameRecord) => Found][] = [
     ["commitment", checkCommitment],
     ["deals", checkDeals],

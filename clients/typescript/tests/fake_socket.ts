@@ -1,7 +1,8 @@
 /** A WebSocket whose other end is the test. */
 
 import { vi } from "vitest";
-import { decode, encode } from "../src/codec";
+import { type Codec, msgpack } from "../src/codec";
+import { json } from "../src/json_codec";
 import { FROM_CLIENT } from "../src/limits";
 import type { Frame, Patch, Subprotocol } from "../src/types";
 
@@ -21,13 +22,13 @@ export class FakeSocket {
   readyState = 0;
   sent: unknown[][] = [];
   closedBy: number | null = null;
-  readonly #subprotocol: Subprotocol;
+  readonly #codec: Codec;
 
   constructor(
     readonly url: string,
     [subprotocol]: [Subprotocol],
   ) {
-    this.#subprotocol = subprotocol;
+    this.#codec = subprotocol === json.subprotocol ? json : msgpack;
     FakeSocket.all.push(this);
   }
 
@@ -38,7 +39,7 @@ export class FakeSocket {
   // What the client calls
 
   send(data: Uint8Array | string): void {
-    this.sent.push(decode(data, this.#subprotocol, FROM_CLIENT) as unknown[]);
+    this.sent.push(this.#codec.decode(data, FROM_CLIENT) as unknown[]);
   }
 
   close(code: number): void {
@@ -58,7 +59,7 @@ export class FakeSocket {
   }
 
   says(...message: unknown[]): void {
-    const data = encode(message, this.#subprotocol);
+    const data = this.#codec.encode(message);
     this.onmessage?.({ data: typeof data === "string" ? data : data.buffer });
   }
 

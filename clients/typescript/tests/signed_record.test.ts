@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { base64url, type Check, type Evidence, type GameRecord, type Keys, parseRecord, verifyShuffle } from "../src";
+import { base64url, type Check, type Evidence, type GameRecord, type Keys, parseRecord, checkRecord } from "../src";
 import { fromBase64url, utf8 } from "../src/bytes";
 import { isIncluded } from "../src/inclusion";
 
@@ -16,8 +16,8 @@ const whole = parseRecord(readFileSync(`${VECTORS}records/signed.json`, "utf-8")
 const keys = vector<Keys>("records/keys");
 const evidence = vector<Evidence>("records/evidence");
 
-async function checked(record: GameRecord, known: Parameters<typeof verifyShuffle>[1]): Promise<Record<string, Check>> {
-  return Object.fromEntries((await verifyShuffle(record, known)).map((check) => [check.name, check]));
+async function checked(record: GameRecord, known: Parameters<typeof checkRecord>[1]): Promise<Record<string, Check>> {
+  return Object.fromEntries((await checkRecord(record, known)).map((check) => [check.name, check]));
 }
 
 function skippedOf(checks: Record<string, Check>): Record<string, unknown> {
@@ -51,7 +51,7 @@ describe("what is changed in signature or proof is found by its step", () => {
       for (const key of path.slice(0, -1)) part = part[key] as Record<string, unknown>;
       part[path.at(-1)!] = value;
     }
-    const found = await verifyShuffle(record, { keys, evidence });
+    const found = await checkRecord(record, { keys, evidence });
     expect(found.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual([step]);
   });
 });

@@ -2,13 +2,14 @@
 
 import { describe, expect, test, vi } from "vitest";
 import { ServiceError } from "../src";
-import { JSON_TEXT, MSGPACK } from "../src/codec";
+import { msgpack } from "../src/codec";
+import { json } from "../src/json_codec";
 import { FakeSocket, PLAYING, WAITING } from "./fake_socket";
 import { heard, join, playing, table } from "./joined";
 
 describe("entering", () => {
-  test.each([MSGPACK, JSON_TEXT])("by %s: greeting, view, seat, offers", (subprotocol) => {
-    join({ subprotocol, key: "secret" });
+  test.each([msgpack, json])("by $subprotocol: greeting, view, seat, offers", (codec) => {
+    join({ codec, key: "secret" });
     expect(table.state).toBe("connecting");
     expect(FakeSocket.last.url).toBe("ws://play.example/v1/rooms/QJXKZB");
     const greeting = FakeSocket.last.welcomes(4, PLAYING, { online: [0], watchers: 2 });

@@ -2,7 +2,8 @@
 
 import { describe, expect, test, vi } from "vitest";
 import { type Command, lookAtLobby } from "../src";
-import { JSON_TEXT, MSGPACK } from "../src/codec";
+import { msgpack } from "../src/codec";
+import { json } from "../src/json_codec";
 import { faked, FakeSocket, WAITING } from "./fake_socket";
 import { join, playing, table } from "./joined";
 
@@ -19,9 +20,9 @@ const COMMANDS: [string, Command][] = [
   ["too many levels", { command: "set_options", options: { preset: DEEP } }],
 ];
 
-describe.each([MSGPACK, JSON_TEXT])("by %s", (subprotocol) => {
+describe.each([msgpack, json])("by $subprotocol", (codec) => {
   test.each(COMMANDS)("a command with %s is refused at once", async (_name, command) => {
-    const socket = playing({ subprotocol });
+    const socket = playing({ codec });
     await expect(table.send(command)).rejects.toMatchObject({ name: "CodecError" });
     await expect(table.dry(command)).rejects.toMatchObject({ name: "CodecError" });
     expect([table.state, table.unanswered, socket.took()]).toEqual(["up", 0, []]);
@@ -30,7 +31,7 @@ describe.each([MSGPACK, JSON_TEXT])("by %s", (subprotocol) => {
   });
 
   test("so are chat, emotes and history", async () => {
-    const socket = playing({ subprotocol });
+    const socket = playing({ codec });
     expect(() => table.chat(HALF)).toThrow("half a surrogate pair");
     expect(() => table.chat("a".repeat(1201))).toThrow("malformed_message");
     expect(() => table.emote(HALF)).toThrow("half a surrogate pair");
@@ -42,7 +43,7 @@ describe.each([MSGPACK, JSON_TEXT])("by %s", (subprotocol) => {
   });
 
   test("and all of it also before the welcome", async () => {
-    join({ subprotocol });
+    join({ codec });
     expect(() => table.chat(HALF)).toThrow("half a surrogate pair");
     await expect(table.history(1, 0.5)).rejects.toMatchObject({ code: "number_out_of_range" });
     await expect(table.send({ command: HALF })).rejects.toMatchObject({ name: "CodecError" });
@@ -52,7 +53,7 @@ describe.each([MSGPACK, JSON_TEXT])("by %s", (subprotocol) => {
   });
 
   test("a name that cannot be told ends the line", async () => {
-    join({ subprotocol, token: HALF });
+    join({ codec, token: HALF });
     const pending = table.send({ command: "start" });
     FakeSocket.last.opens();
     expect([table.state, table.ending?.name, table.ending?.mayReturn]).toEqual(["ended", "malformed_message", false]);
@@ -60,7 +61,7 @@ describe.each([MSGPACK, JSON_TEXT])("by %s", (subprotocol) => {
   });
 
   test("a filter that cannot be told is not chosen", () => {
-    const options = { origin: "https://play.example", token: "token", subprotocol, ...faked() };
+    const options = { origin: "https://play.example", token: "token", codec, ...faked() };
     expect(() => lookAtLobby({ ...options, filter: { game: HALF } })).toThrow("half a surrogate pair");
     expect(FakeSocket.all).toEqual([]);
     const lobby = lookAtLobby({ ...options, filter: { free: 1 } });

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { base64url, fromBase64url } from "../src/bytes";
-import { decode, encode, JSON_TEXT, MSGPACK } from "../src/codec";
+import { decode, encode, JSON_TEXT, MSGPACK } from "./codecs";
 import { CodecError } from "../src/errors";
 import { Act, commitment, gameSeed, nonceHash } from "../src/fairness";
 import { FROM_CLIENT, FROM_SERVER } from "../src/limits";

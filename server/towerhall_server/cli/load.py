@@ -189,7 +189,7 @@ class Load:
             await asyncio.sleep(self._pause())
             asked = monotonic()
             try:
-                await table.choose(self._choice(table.view, table.offers or offers))
+                await table.send(self._choice(table.view, table.offers or offers))
             except RefusedError as error:
                 # Another player was faster, or the command is not possible after all.
                 self._refused[error.code] += 1

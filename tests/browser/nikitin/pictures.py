@@ -77,7 +77,7 @@ async def take_collapse(url: str, visitors: Visitors, path: Path, save: Save) ->
     await drawn(page)
     async with connect(url, table.room.code, table.guest.token, retry=QUICK) as ada:
         await ada.turn()
-        await ada.choose(far_out(ada.offers))
+        await ada.send(far_out(ada.offers))
     await until(page, LATER, table.seq)
     await page.wait_for_timeout(FALLING_MS)
     await save(page, path)

@@ -58,7 +58,7 @@ async def set_table(
         while await table.turn():
             if moves <= 0 and until(_game(table)):
                 return Running(made, guest, table.seq)
-            await table.choose(policy(table.view, table.offers))
+            await table.send(policy(table.view, table.offers))
             moves -= 1
     raise AssertionError("the game was over before")
 
@@ -74,7 +74,7 @@ async def finish(url: str, *, seed: int = 1) -> Finished:
         await table.add_bot("easy")
         await table.start()
         while await table.turn():
-            await table.choose(policy(table.view, table.offers))
+            await table.send(policy(table.view, table.offers))
     return Finished(made.code, await service.record(made.code))
 
 

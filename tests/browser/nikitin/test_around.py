@@ -126,7 +126,7 @@ async def test_a_watcher_sees_each_block_and_is_asked_nothing(
             await ada.turn()
             await at_table(page, seq=ada.seq)
             assert await page.evaluate(SHOWN) == told(ada.view)
-            await ada.choose(next(iter(ada.offers[0].commands())))
+            await ada.send(next(iter(ada.offers[0].commands())))
     board = page.locator(".nikitin")
     await expect(board.locator("[data-place-now], [data-roll], [data-block]")).to_have_count(0)
     await expect(board).to_have_attribute("data-ghost", "")

@@ -150,7 +150,7 @@ async def pry(service: Service, code: str, tables: list[Table], proxies: list[Cu
                 case 4:
                     chance.choice(proxies).drop_all()
                 case _:
-                    await table.choose(chance.choice(BAD_COMMANDS))
+                    await table.send(chance.choice(BAD_COMMANDS))
         asked += 1
     return asked
 

@@ -186,7 +186,7 @@ class Crowd:
             self._waiting += 1
             command = {"command": "think", "ms": self._search_ms, "n": next(self._numbers)}
             with suppress(RefusedError):
-                await table.choose(command)
+                await table.send(command)
             self._waiting -= 1
             self.answered += 1
 

@@ -177,7 +177,7 @@ async def _ended(url: str) -> tuple[str, Guest]:
     table = await tables.set_table(url, until=_late(tables.is_building), bots=("hard", "easy"))
     async with connect(url, table.room.code, table.guest.token, retry=QUICK) as line:
         while await line.turn():
-            await line.choose(careful(line))
+            await line.send(careful(line))
     return table.room.code, table.guest
 
 
@@ -239,7 +239,7 @@ async def nikitin_collapse(url: str, visitors: Visitors, size: Size) -> Page:
     await drawn(page)
     async with connect(url, table.room.code, table.guest.token, retry=QUICK) as ada:
         await ada.turn()
-        await ada.choose(far_out(ada.offers))
+        await ada.send(far_out(ada.offers))
         await until(page, LATER, table.seq)
         await page.wait_for_timeout(FALLING_MS)
     return page

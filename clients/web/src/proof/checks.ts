@@ -1,5 +1,5 @@
 /** All that can be checked about a record: what every game has, and what this game's draws mean; and that in words. */
-import { compare, keptEvidence, verifyShuffle, type Check, type Difference, type Document, type GameRecord, type Keep, type Keys, type Value } from "towerhall-client";
+import { compare, keptEvidence, checkRecord, type Check, type Difference, type Document, type GameRecord, type Keep, type Keys, type Value } from "towerhall-client";
 
 import { loadGame } from "../games";
 import { closedText } from "../room/closed";
@@ -13,7 +13,7 @@ export interface ShownCheck extends Check {
 }
 
 export async function checksOf(record: GameRecord, keys: Keys = {}, keep: Keep | null = null): Promise<ShownCheck[]> {
-  const found = await verifyShuffle(record, { keys, evidence: keptEvidence(record.uid, keep) });
+  const found = await checkRecord(record, { keys, evidence: keptEvidence(record.uid, keep) });
   const checks = found.map((check) => ({ ...check, detail: { ...check.detail, ...hashesOf(record, check.name) } }));
   const game = await loadGame(record.game);
   return game?.checkDraws ? [...checks, { ...(await game.checkDraws(record)), game: record.game }] : checks;
