@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup web docs run bots check format test faults mutants redis-server caddy openssl chromium go browser screenshots screens vectors schema golden bench peers constraints clean
+.PHONY: help setup web docs run bots check format test faults mutants redis-server caddy openssl chromium go browser screenshots screens vectors schema reference golden bench peers constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -143,6 +143,10 @@ vectors: $(READY) ## write protocol/vectors anew
 
 schema: $(READY) ## write protocol/schema and protocol/games anew
 	@$(BIN)/python -m tests.protocol.schemas
+
+reference: web ## write the references of both clients anew, API.md in their folders
+	@$(BIN)/python docs/python_reference.py
+	@$(BIN)/python clients/web/build.py --reference
 
 golden: $(READY) ## write the golden logs that this version does not have yet
 	@$(BIN)/python -m tests.versions.golden

@@ -32,7 +32,12 @@ NAMED: Final = {
     "protocol/vectors/README.md": "vectors",
     "protocol/schema/README.md": "schema",
     "protocol/CHANGELOG.md": "protocol-changelog",
+    "clients/python/README.md": "python",
+    "clients/python/API.md": "python-api",
+    "clients/python/CHANGELOG.md": "python-changelog",
     "clients/typescript/README.md": "typescript",
+    "clients/typescript/API.md": "typescript-api",
+    "clients/typescript/CHANGELOG.md": "typescript-changelog",
     "clients/examples/README.md": "examples",
     "server/towerhall_server/telemetry/README.md": "metrics",
 }

@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what.add_argument("--force", action="store_true", help="build even if dist is up to date")
     what.add_argument("--check", action="store_true", help="check types if a source has changed")
     what.add_argument("--test", action="store_true", help="run the unit tests, build nothing")
+    what.add_argument("--reference", action="store_true", help="write the client's API.md anew")
     what.add_argument("--lock", action="store_true", help="resolve package-lock.json anew")
     what.add_argument("--has-node", action="store_true", help="tell whether a node can be found")
     wanted = parser.parse_args(arguments)
@@ -68,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             check_types()
         elif wanted.test:
             run_script("test")
+        elif wanted.reference:
+            run_script("reference", PACKAGES[:1])
         elif wanted.lock:
             resolve_lock()
         else:
@@ -145,11 +148,11 @@ def lock_hash() -> str:
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in manifests)).hexdigest()
 
 
-def run_script(name: str) -> None:
+def run_script(name: str, packages: Sequence[str] = PACKAGES) -> None:
     """Run a script of the page and of the client that it is built on."""
     node = need_node()
     install(node)
-    for package in PACKAGES:
+    for package in packages:
         command = [*node.npm, "run", "--silent", name, "--workspace", package]
         _run(command, node, CLIENTS, f"`npm run {name}` of clients/{package} failed, see above")
 

@@ -55,11 +55,10 @@ async def play_bot(table: Table, policy: Policy) -> Document:
         try:
             await table.send(command)
         except RefusedError as error:
-            wait_ms = error.params.get("retry_ms")
-            if isinstance(wait_ms, int):
-                await asyncio.sleep(wait_ms / 1000)
-            else:
+            if error.retry_ms is None:
                 refused.add(canonical(command))
+            else:
+                await asyncio.sleep(error.retry_ms / 1000)
     return table.view
 
 

@@ -15,6 +15,12 @@ class TowerhallError(Exception):
         self.hint = hint
         self.params = params or {}
 
+    @property
+    def retry_ms(self) -> int | None:
+        """The delay before a retry, if the service gave one."""
+        wait = self.params.get("retry_ms")
+        return wait if isinstance(wait, int) else None
+
 
 class ServiceError(TowerhallError):
     """A request over HTTP, or for history, that was not granted."""

@@ -203,10 +203,9 @@ class RemoteLog:
             try:
                 return await asking()
             except ServiceError as error:
-                wait_ms = error.params.get("retry_ms")
-                if error.code != "too_many" or not isinstance(wait_ms, int):
+                if error.code != "too_many" or error.retry_ms is None:
                     raise
-                await asyncio.sleep(wait_ms / 1000)
+                await asyncio.sleep(error.retry_ms / 1000)
 
 
 def checked(note: str, origin: str, trusted: Sequence[str], published: Sequence[str]) -> Signed:

@@ -1,6 +1,6 @@
 /** Plays a whole game against bots, at random, and checks its shuffle: npm run bot -- http://127.0.0.1:8000 */
 
-import { type Command, connect, type Offer, Service, checkRecord } from "../src";
+import { type Command, connect, type Offer, Service, checkRecord } from "towerhall-client";
 
 const origin = process.argv[2] ?? "http://127.0.0.1:8000";
 const service = new Service(origin);

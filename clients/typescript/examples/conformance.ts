@@ -1,6 +1,6 @@
 /** Plays rooms of the conformance kit: towerhall conformance --run "npm run --silent conformance -- {urls}" */
 
-import { type Command, connect, type Offer, type Table } from "../src";
+import { type Command, connect, type Offer, type Table } from "towerhall-client";
 
 const any = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)]!;
 

@@ -2,6 +2,7 @@
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
+/** Bytes as they travel: text without padding (P-12). */
 export function base64url(data: Uint8Array): string {
   let text = "";
   for (let at = 0; at < data.length; at += 3) {

@@ -35,6 +35,7 @@ export class Service {
     return this.#ask("POST", "/v1/guests", { body: { name } });
   }
 
+  /** The games with their options, presets, seats and levels of bots. */
   async games(): Promise<GameDescription[]> {
     return (await this.catalogue()).games;
   }
@@ -44,14 +45,17 @@ export class Service {
     return this.#ask("GET", "/v1/games");
   }
 
+  /** The open rooms, to join or watch. */
   async rooms(): Promise<ListedRoom[]> {
     return (await this.#ask<{ rooms: ListedRoom[] }>("GET", "/v1/rooms")).rooms;
   }
 
+  /** One room, over or not. A private one needs its key. */
   room(code: string, key = ""): Promise<ListedRoom> {
     return this.#ask("GET", roomPath(code), { key });
   }
 
+  /** Open a room, as its host. What is left out is the default of the service. */
   createRoom(token: string, request: NewRoomRequest): Promise<NewRoom> {
     return this.#ask("POST", "/v1/rooms", { token, body: request });
   }
@@ -61,6 +65,7 @@ export class Service {
     return this.#ask("POST", "/v1/quickplay", { token, body: request });
   }
 
+  /** The rooms in which this person has a place, and whose turn it is there. */
   async myRooms(token: string): Promise<MyRoom[]> {
     return (await this.#ask<{ rooms: MyRoom[] }>("GET", "/v1/me/rooms", { token })).rooms;
   }
@@ -70,6 +75,7 @@ export class Service {
     return this.#ask("POST", "/v1/me/links", { token, body: room ? { room } : {} });
   }
 
+  /** Become the person who made the link. */
   useLink(code: string): Promise<Guest & { room?: string }> {
     return this.#ask("POST", "/v1/links", { body: { code } });
   }

@@ -19,6 +19,7 @@ export function lookAtLobby(options: LobbyOptions): Lobby {
   return new Lobby(options);
 }
 
+/** The rooms that this client wants to see. Made by `lookAtLobby`. */
 export class Lobby {
   readonly #line: Line;
   readonly #changes = new Emitter<void>();

@@ -39,6 +39,7 @@ export function connect(options: ConnectOptions): Table {
   return new Table(options);
 }
 
+/** The view of one client of a room, and its commands there. Made by `connect`. */
 export class Table {
   readonly code: string;
   #token: string;
@@ -74,6 +75,7 @@ export class Table {
 
   // State
 
+  /** What this client sees. Never change it: its parts are shared with earlier and later views. */
   get view(): Document {
     return this.#replay.view;
   }
@@ -83,6 +85,7 @@ export class Table {
     return this.#replay.seq;
   }
 
+  /** The seat of this person, or null. */
   get seat(): number | null {
     return this.#replay.seat;
   }
@@ -97,10 +100,12 @@ export class Table {
     return this.#replay.you;
   }
 
+  /** The name of this person, as others see it. */
   get name(): string {
     return this.#replay.name;
   }
 
+  /** The seats that are connected. */
   get online(): readonly number[] {
     return this.#replay.online;
   }
@@ -111,10 +116,12 @@ export class Table {
     return told === undefined || this.online.includes(seat) ? null : told + this.#line.now() - this.#awayToldAt;
   }
 
+  /** How many connections have no seat. */
   get watchers(): number {
     return this.#replay.watchers;
   }
 
+  /** Whether no commit is possible at this moment (P-95). */
   get paused(): boolean {
     return this.#replay.paused;
   }
@@ -129,10 +136,12 @@ export class Table {
     return this.#replay.level;
   }
 
+  /** How the connection stands. */
   get state(): LineState {
     return this.#line.state;
   }
 
+  /** Why the table has ended, or null. */
   get ending(): Ending | null {
     return this.#line.ending;
   }
@@ -188,6 +197,7 @@ export class Table {
     return this.send(seat === undefined ? { command: "sit" } : { command: "sit", seat });
   }
 
+  /** Say that this seat may start, or that it may not. Adds a nonce to the shuffle. */
   ready(ready = true): Promise<Answer> {
     return this.send({ command: "ready", ready });
   }
@@ -200,6 +210,7 @@ export class Table {
     this.#line.post(asRead(["chat", text]));
   }
 
+  /** Send one of the emotes of P-98 to the people who are in the room now. */
   emote(emote: string): void {
     this.#line.post(asRead(["emote", emote]));
   }
@@ -223,6 +234,7 @@ export class Table {
     this.#line.restart();
   }
 
+  /** The device woke up, the network is back, or a person wants to return: do not wait any longer. */
   reconnectNow(): void {
     this.#line.reconnectNow();
   }
