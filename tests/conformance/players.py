@@ -86,10 +86,10 @@ def python_client(subprotocol: str = MSGPACK) -> Callable[[Stage], Coroutine[Any
     return player
 
 
-def program(command: str) -> Callable[[Stage], Coroutine[Any, Any, object]]:
-    """A program that plays all rooms of the kit at once."""
+def program(command: str, jobs: int = 1) -> Callable[[Stage], Coroutine[Any, Any, object]]:
+    """A program that plays all rooms of the kit at once, or one of them each, so many at a time."""
 
     async def player(stage: Stage) -> None:
-        await run_program(stage, command, jobs=1)
+        await run_program(stage, command, jobs=jobs)
 
     return player
