@@ -2,11 +2,10 @@
 package main
 
 import (
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	random "math/rand"
+	"math/rand"
 	"os"
 	"strings"
 	"time"
@@ -28,15 +27,16 @@ func merge(old any, patch doc) doc { // P-33
 }
 
 func pick(offers list) doc { // P-38: of each range its first number or its last
-	offer := offers[random.Intn(len(offers))].(doc)
+	offer := offers[rand.Intn(len(offers))].(doc)
 	body, choices, ranges := doc{"command": offer["command"]}, offer["choices"], merge(offer["ranges"], nil)
-	if some, has := choices.(list); has { merge(body, some[random.Intn(len(some))].(list)[0].(doc)) }
-	for name, ends := range ranges { body[name] = ends.(list)[random.Intn(2)] }
+	if some, has := choices.(list); has { merge(body, some[rand.Intn(len(some))].(list)[0].(doc)) }
+	for name, ends := range ranges { body[name] = ends.(list)[rand.Intn(2)] }
 	return body
 }
 
 func main() {
 	bytes, view, cursor, command, number, longest := make([]byte, 8), doc{}, list(nil), list(nil), 0.0, 500
+	rand.Seed(time.Now().UnixNano())
 	rand.Read(bytes)
 	origin, dialer := base64.RawURLEncoding.EncodeToString(bytes), websocket.Dialer{Subprotocols: []string{"towerhall.v1.json"}}
 	greeting := doc{"token": os.Args[1], "level": 1, "origin": origin}
@@ -66,7 +66,7 @@ func main() {
 			case "offers": if rest[0].(float64) >= gameSeq { tag, offers = rest[1], rest[2].(list) }
 			case "seat": offers = nil
 			case "rejected", "duplicate", "accepted": answered = rest[0]
-			case "go": time.AfterFunc(time.Duration(random.Float64()*rest[0].(float64)*1e6), func() { socket.Close() })
+			case "go": time.AfterFunc(time.Duration(rand.Float64()*rest[0].(float64)*1e6), func() { socket.Close() })
 			}
 			if command != nil && answered == number { command = nil }
 			if len(offers) > 0 && command == nil { number, again, command = number+1, true, list{"command", number + 1, tag, pick(offers)} }
@@ -74,7 +74,7 @@ func main() {
 		}
 		refused := answer != nil && answer.StatusCode/100 == 4 && answer.StatusCode != 408 && answer.StatusCode != 429 // P-101
 		if refused || websocket.IsCloseError(err, 1000, 1007, 1009, 4400, 4401, 4403, 4404, 4405, 4406, 4409, 4410) { return }
-		if !over() { time.Sleep(time.Duration(random.Intn(longest)) * time.Millisecond) }
+		if !over() { time.Sleep(time.Duration(rand.Intn(longest)) * time.Millisecond) }
 	}
 	json.NewEncoder(os.Stdout).Encode(doc{"code": os.Args[2][strings.LastIndex(os.Args[2], "/")+1:], "view": view})
 }
