@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup web docs run bots check format test faults mutants redis-server caddy openssl chromium go browser screenshots screens vectors schema reference golden bench peers constraints clean
+.PHONY: help setup web docs run bots check format test faults mutants redis-server caddy openssl chromium go browser screenshots screens vectors schema transcript reference golden bench peers constraints clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -143,6 +143,9 @@ vectors: $(READY) ## write protocol/vectors anew
 
 schema: $(READY) ## write protocol/schema and protocol/games anew
 	@$(BIN)/python -m tests.protocol.schemas
+
+transcript: $(READY) ## play the transcript of protocol/README.md anew, and write what came
+	@$(BIN)/python -m tests.end_to_end.transcript
 
 reference: web ## write the references of both clients anew, API.md in their folders
 	@$(BIN)/python docs/python_reference.py
