@@ -19,6 +19,7 @@ from towerhall_server.eventlog.answers import (
     Following,
     Forked,
     Gone,
+    Mistimed,
     Removed,
 )
 from towerhall_server.eventlog.entry import START, Point
@@ -184,7 +185,8 @@ async def test_a_move_need_not_wait_for_the_clocks_of_all_shards(log: EventLog) 
     await log.beat_all()
     beats = asyncio.create_task(log.beat_all())
     await asyncio.sleep(0)
-    assert isinstance(await log.append(attempt()), Appended)
+    # On a slow machine the clock may be ahead of the attempt. The store says so as quickly.
+    assert isinstance(await log.append(attempt()), Appended | Mistimed)
     assert not beats.done()
     assert len(await beats) == SHARDS
 
