@@ -29,13 +29,14 @@ class ErrorAnswer(msgspec.Struct, frozen=True):
     error: ErrorBody
 
 
-class TokenAnswer(msgspec.Struct, frozen=True):
+class TokenAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """A token (P-112). It ends at the wall time `expires`, in ms."""
 
     token: str
     id: str
     name: str
     expires: int
+    bot_account: bool = False
 
 
 class UsedLinkAnswer(TokenAnswer, frozen=True, omit_defaults=True):
@@ -132,6 +133,8 @@ class ListedRoom(msgspec.Struct, frozen=True, omit_defaults=True):
     turn_seconds: int = 0
     bot_delay_ms: int = 600
     beat_ms: int = 0
+    bot_accounts: bool = False
+    bot_accounts_at: tuple[int, ...] = ()
 
 
 class OneRoom(ListedRoom, frozen=True, omit_defaults=True):
@@ -238,7 +241,7 @@ class CosignedAnswer(msgspec.Struct, frozen=True):
     size: int
 
 
-class JoiningAnswer(TokenAnswer, frozen=True):
+class JoiningAnswer(TokenAnswer, frozen=True, kw_only=True):
     """A token for a person of an operator (P-164)."""
 
     external_id: str

@@ -12,7 +12,7 @@ Body: TypeAlias = dict[str, object]
 
 ROOM_COMMANDS: Final = (
     "sit", "stand", "rename", "ready", "start", "open", "add_bot", "remove_bot", "kick",
-    "set_options", "admit", "mute", "unmute", "leave", "take_back", "call_bot", "resign",
+    "set_options", "admit", "invite", "mute", "unmute", "leave", "take_back", "call_bot", "resign",
     "want_end", "rematch",
 )  # fmt: skip
 """These answer no offer, so they carry no tag."""
@@ -72,6 +72,11 @@ def admit(person: str) -> Body:
     return {"command": "admit", "id": person}
 
 
+def invite(person: str) -> Body:
+    """Invite the person with that id (P-19): they need no key, and may sit as a bot account."""
+    return {"command": "invite", "id": person}
+
+
 def mute(whom: int | str) -> Body:
     """Mute the person in that seat, or with that id (P-19), for the whole room."""
     return {"command": "mute", **_person(whom)}
@@ -92,6 +97,7 @@ def set_options(
     turn_seconds: int | None = None,
     bot_delay_ms: int | None = None,
     beat_ms: int | None = None,
+    bot_accounts: bool | None = None,
 ) -> Body:
     """Change the given settings, and keep the rest. Options of a game are replaced as a whole."""
     body: Body = {"command": "set_options"}
@@ -103,6 +109,8 @@ def set_options(
         body["bot_delay_ms"] = bot_delay_ms
     if beat_ms is not None:
         body["beat_ms"] = beat_ms
+    if bot_accounts is not None:
+        body["bot_accounts"] = bot_accounts
     return body
 
 

@@ -26,6 +26,7 @@ class HolderView(msgspec.Struct, frozen=True, omit_defaults=True):
     timeouts: int = 0
     resigned: bool = False
     wants_end: bool = False
+    bot_account: bool = False
 
 
 class ResultView(msgspec.Struct, frozen=True):
@@ -61,6 +62,8 @@ class RoomView(msgspec.Struct, frozen=True, omit_defaults=True):
     reserved: tuple[int, ...] = ()
     previous: str = ""
     rematch: str = ""
+    bot_accounts: bool = False
+    invited: Mapping[str, bool] = {}
 
 
 class ClockView(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ import msgpack
 import msgspec
 
 from towerhall_protocol.codec import FROM_CLIENT, MAX_INTEGER, CodecError, encode
+from towerhall_protocol.events import EventsClientMessage
 from towerhall_protocol.lobby import LobbyClientMessage, LobbyServerMessage
 from towerhall_protocol.messages import ClientCommand, ClientMessage, ServerMessage
 from towerhall_protocol.plain_faults import said
@@ -34,6 +35,7 @@ def _by_name(union: Any) -> Mapping[str, type[Any]]:
 _FROM_CLIENT = _by_name(ClientMessage)
 _FROM_SERVER = _by_name(ServerMessage)
 _TO_LOBBY = _by_name(LobbyClientMessage)
+_TO_EVENTS = _by_name(EventsClientMessage)
 _FROM_LOBBY = _by_name(LobbyServerMessage)
 
 
@@ -51,6 +53,13 @@ def read_lobby_client(document: object) -> LobbyClientMessage:
     return message
 
 
+def read_events_client(document: object) -> EventsClientMessage:
+    """The same for what a client says that follows what concerns it."""
+    document = without_nulls(document)
+    message: EventsClientMessage = _converted(document, _known(document, _TO_EVENTS))
+    return message
+
+
 def read_server(document: object) -> ServerMessage | None:
     """The message of a server, or `None` if it is of a later level: to be ignored."""
     shape = _FROM_SERVER.get(_name(document))
@@ -61,7 +70,7 @@ def read_server(document: object) -> ServerMessage | None:
 
 
 def read_lobby_server(document: object) -> LobbyServerMessage | None:
-    """The same for what the lobby says."""
+    """The same for what the lobby says, and the socket with the events of a person."""
     shape = _FROM_LOBBY.get(_name(document))
     if shape is None:
         return None

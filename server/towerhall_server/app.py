@@ -61,6 +61,7 @@ from towerhall_server.live.records import InPublic, Records
 from towerhall_server.live.search_process import start_search_process
 from towerhall_server.live.searches import Searches
 from towerhall_server.lobby.board import Board
+from towerhall_server.lobby.events import Events
 from towerhall_server.lobby.my_rooms import note_again, note_over
 from towerhall_server.lobby.people import People
 from towerhall_server.lobby.quickplay import Quickplay, offer_again
@@ -103,6 +104,7 @@ class Service(msgspec.Struct, frozen=True):
     routes: LobbyRoutes
     directory: Directory
     board: Board
+    events: Events
     hall: Hall
 
 
@@ -140,9 +142,12 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             archive,
         )
 
-        def heard(before: Room | None, after: Room) -> None:
+        events = Events(log, lobby_store, lambda code: directory.open(code))
+
+        def heard(before: Room | None, after: Room, seq: int) -> None:
             deliveries.heard(before, after)
             records.heard(before, after)
+            events.heard(before, after, seq)
             note_over(before, after, lobby_store, settings.keep_days)
 
         node = Node(
@@ -169,6 +174,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             settings.limits,
             msgspec.structs.replace(FROM_CLIENT, message_bytes=settings.limits.message_bytes),
             Counts(settings.limits.sockets_per_identity),
+            Counts(settings.limits.sockets_per_bot),
             Counts(settings.limits.sockets_per_ip),
             lobby_store,
             quotas,
@@ -191,7 +197,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         board = Board(log)
         people = People(log, lambda: len(hall.sockets_of_identity), board.tell_online)
         quickplay = Quickplay(directory, hall.store)
-        routes = LobbyRoutes(hall, Origins(settings.origins), board, quickplay)
+        routes = LobbyRoutes(hall, Origins(settings.origins), board, events, quickplay)
         for_operators = OperatorRoutes(
             hall,
             Operators(settings.operator_keys),
@@ -224,12 +230,15 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
                 "listen",
                 lambda: directory.listen(
                     lambda: log.memory.tapped(
-                        people.tapped(board.tapped(_heard_of(public, store_url, name)))
+                        people.tapped(
+                            events.tapped(board.tapped(_heard_of(public, store_url, name)))
+                        )
                     )
                 ),
             ),
             lasting("board", board.run),
             lasting("people", people.run),
+            lasting("events", events.run),
             lasting("coming", quickplay.coming.run),
             lasting("lag", lambda: watch_lag(node.meters.lag_seconds)),
             lasting("access", hall.access.follow),
@@ -240,9 +249,10 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             # The outermost layer: otherwise answers to faults would not be counted.
             protected = Protection(app, settings.hosts, settings.hsts_days)
             counted = CountedAnswers(protected, node.meters, table)
-            yield Service(counted, routes, directory, board, hall)
+            yield Service(counted, routes, directory, board, events, hall)
         finally:
             board.close("restart")
+            events.close("restart")
             await directory.close("restart")
             await node.searches.close()
             for task in tasks:
@@ -365,7 +375,8 @@ async def _drain(running: Service, notice_seconds: float) -> None:
     running.routes.leaving = True
     await asyncio.sleep(notice_seconds)
     running.routes.draining = True
-    await asyncio.gather(running.directory.drain(GO_WITHIN_MS), running.board.drain(GO_WITHIN_MS))
+    parts = (running.directory, running.board, running.events)
+    await asyncio.gather(*(part.drain(GO_WITHIN_MS) for part in parts))
 
 
 @asynccontextmanager

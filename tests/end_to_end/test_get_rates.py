@@ -22,7 +22,7 @@ ADDRESSES = (f"203.0.113.{number}" for number in itertools.count(1))
 def addresses() -> list[str]:
     """Everything that the service answers to a GET, as its table of routes has it."""
     unused: Any = None
-    lobby = LobbyRoutes(unused, Origins(()), unused, unused)
+    lobby = LobbyRoutes(unused, Origins(()), unused, unused, unused)
     table = [*lobby.table(), *LogRoutes(unused, None).table(lobby.reading)]
     routes = [route for route in table if isinstance(route, Route)]
     paths = {route.path for route in routes if "GET" in (route.methods or ())}

@@ -52,11 +52,12 @@ from towerhall_server.live.archive import Archive
 from towerhall_server.live.clock import ServiceClock
 from towerhall_server.live.directory import Directory
 from towerhall_server.live.inbox import Command, Join
-from towerhall_server.live.node import Node, no_wait
+from towerhall_server.live.node import Node, no_listener, no_wait
 from towerhall_server.live.searches import Searches
 from towerhall_server.room.commits import Commit, decode_commit
 from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Person, guest_of
+from towerhall_server.room.state import Room
 from towerhall_server.room.steps import Plan
 from towerhall_server.room.table import Table
 from towerhall_server.store.batch import Later
@@ -354,6 +355,11 @@ class WatchedLog(EventLog):
         return sum(isinstance(answer, kind) for answer in self.answers)
 
 
+def untapped(wakes: AsyncIterator[Wake]) -> AsyncIterator[Wake]:
+    """News that no one else hears."""
+    return wakes
+
+
 class LiveNode:
     """A server without a network. Made by `live_node`."""
 
@@ -367,7 +373,9 @@ class LiveNode:
         """Keep the service clock going from now on."""
         self._tasks.append(asyncio.create_task(self.directory.beat()))
 
-    async def listen(self) -> None:
+    async def listen(
+        self, tap: Callable[[AsyncIterator[Wake]], AsyncIterator[Wake]] = untapped
+    ) -> None:
         """Hear the news of others from now on; returns when it does."""
         subscribed = asyncio.Event()
 
@@ -377,7 +385,7 @@ class LiveNode:
                     subscribed.set()
                 yield wake
 
-        self._tasks.append(asyncio.create_task(self.directory.listen(wakes)))
+        self._tasks.append(asyncio.create_task(self.directory.listen(lambda: tap(wakes()))))
         await subscribed.wait()
 
     async def close(self) -> None:
@@ -395,7 +403,7 @@ class LiveNode:
     async def enter(self, code: str, name: str) -> FakeViewer:
         return await FakeViewer(name).enter(await self.open(code))
 
-    async def found(self, rules: AnyGame = DUEL, seats: int = 2, **settings: int) -> RoomActor:
+    async def found(self, rules: AnyGame = DUEL, seats: int = 2, **settings: Any) -> RoomActor:
         options = rules.presets["standard"]
         host = id_of("ann")
         settings = {"bot_delay_ms": 0, **settings}
@@ -417,13 +425,14 @@ async def live_node(
     sign: Sign = unsigned,
     owe: Callable[[str], None] | None = None,
     archive: Archive | None = None,
+    heard: Callable[[Room | None, Room, int], None] = no_listener,
 ) -> AsyncIterator[LiveNode]:
     """A node that knows the time, unless it may not, and hears of others, likewise. Without other
     searches it searches in threads."""
     searches = searches or Searches(start_search_thread, 2)
     async with WatchedLog(url, name) as log:
         more: Any = {"sign": sign, "wait_ms": wait_ms, "searches": searches, "owe": owe}
-        more["archive"] = archive
+        more |= {"archive": archive, "heard": heard}
         node = Node(name, log, ServiceClock(), games, keep_days, **more)
         live = LiveNode(url, log, Directory(node, asleep_seconds=asleep_seconds))
         if beats:

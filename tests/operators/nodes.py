@@ -88,7 +88,9 @@ async def operating_node(
         deliveries = Deliveries(store, {ACME: Webhook(hook_url, (SECRET,))}, sender, pace)
         node = Node(name, log, ServiceClock(), discover())
         if tells:
-            node = msgspec.structs.replace(node, heard=deliveries.heard)
+            node = msgspec.structs.replace(
+                node, heard=lambda before, after, _: deliveries.heard(before, after)
+            )
         directory = Directory(node)
         await directory.beat_once()
         tasks = [asyncio.create_task(directory.listen(lambda: listen(url, name)))]

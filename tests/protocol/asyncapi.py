@@ -1,4 +1,4 @@
-"""The AsyncAPI 3 document of both sockets: their channels, and who sends which message."""
+"""The AsyncAPI 3 document of all sockets: their channels, and who sends which message."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
@@ -9,6 +9,7 @@ FORMAT = "application/schema+json;version=2020-12"
 CHANNELS = {
     "room": ("/v1/rooms/{code}", "client", "server"),
     "lobby": ("/v1/lobby", "to_lobby", "from_lobby"),
+    "events": ("/v1/me/events", "to_events", "from_lobby"),
 }
 
 
@@ -19,7 +20,7 @@ def asyncapi(sides: Mapping[str, Any]) -> dict[str, Any]:
         "info": {
             "title": "Towerhall",
             "version": str(LEVEL),
-            "description": "Both sockets. One WebSocket message is one array (P-5), as msgpack or"
+            "description": "All sockets. One WebSocket message is one array (P-5), as msgpack or"
             f" as JSON: {', '.join(SUBPROTOCOLS)}. The clauses are served at /docs/spec.",
             "license": {"name": "MIT"},
         },

@@ -1,6 +1,6 @@
 """One sample of every message in all its forms, named, for tests and vectors."""
 
-from towerhall_protocol import lobby
+from towerhall_protocol import events, lobby
 from towerhall_protocol import messages as m
 from towerhall_protocol.commands import base64url
 from towerhall_protocol.offers import Choice, Offer, Range
@@ -109,6 +109,10 @@ TO_LOBBY: tuple[tuple[str, lobby.LobbyClientMessage], ...] = (
     ("hello, to see everything", lobby.LobbyHello(lobby.LobbyGreeting("token", 1))),
     ("hello with a filter", lobby.LobbyHello(lobby.LobbyGreeting("token", 1, FILTER))),
     ("another filter", lobby.LobbyFilter(lobby.Filter(status="playing"))),
+    ("ping", m.ClientPing(1)),
+)
+TO_EVENTS: tuple[tuple[str, events.EventsClientMessage], ...] = (
+    ("hello", events.EventsHello(events.EventsGreeting("token", 6))),
     ("ping", m.ClientPing(1)),
 )
 FROM_LOBBY: tuple[tuple[str, lobby.LobbyServerMessage], ...] = (

@@ -43,6 +43,9 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
     ("get", "/v1/rooms/{code}/record"): Operation(
         "record", "P-117", "The record of a finished game", 200, Record
     ),
+    ("post", "/v1/rooms/{code}/invitations"): Operation(
+        "invite", "P-156", "Invite a person", 201, a.PersonAnswer, routes.NewInvitation, "token"
+    ),
     ("post", "/v1/quickplay"): Operation(
         "quickplay",
         "P-147",

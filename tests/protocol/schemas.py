@@ -15,7 +15,7 @@ import msgspec
 from tests.protocol.asyncapi import asyncapi
 from tests.protocol.openapi import openapi
 from tests.protocol.tidy import tidy
-from towerhall_protocol import lobby
+from towerhall_protocol import events, lobby
 from towerhall_protocol import messages as m
 from towerhall_protocol.level import LEVEL
 from towerhall_protocol.views import View
@@ -35,6 +35,7 @@ SIDES: Mapping[str, Any] = {
     "server": m.ServerMessage,
     "to_lobby": lobby.LobbyClientMessage,
     "from_lobby": lobby.LobbyServerMessage,
+    "to_events": events.EventsClientMessage,
 }
 Schema = dict[str, Any]
 
@@ -56,8 +57,8 @@ def whole(title: str, defs: Schema, **more: object) -> Schema:
 
 
 def messages() -> Schema:
-    """Every message of both sides, and of the lobby."""
-    unions, defs = shapes(SIDES.values())
+    """Every message of both sides, of the lobby, and of the events of a person."""
+    (*unions, _), defs = shapes([*SIDES.values(), events.PlaceOfPerson])
     for name, union in zip(SIDES, unions, strict=True):
         kinds = [each.__name__ for each in get_args(SIDES[name])]
         defs[name] = {"anyOf": [{"$ref": REF.format(name=kind)} for kind in kinds]}

@@ -22,8 +22,10 @@ def test_each_command_of_the_room_has_its_body() -> None:
         "set_options": [
             commands.set_options(),
             commands.set_options({"preset": "x"}, turn_seconds=0, bot_delay_ms=0, beat_ms=0),
+            commands.set_options(bot_accounts=False),
         ],
         "admit": [commands.admit("cGVyc29uMDE")],
+        "invite": [commands.invite("cGVyc29uMDE")],
         "mute": [commands.mute(1), commands.mute("cGVyc29uMDE")],
         "unmute": [commands.unmute(1), commands.unmute("cGVyc29uMDE")],
         "leave": [commands.leave(), commands.leave("hard")],

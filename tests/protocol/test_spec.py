@@ -12,8 +12,10 @@ import pytest
 
 from towerhall_protocol import commands, level
 from towerhall_protocol import messages as m
+from towerhall_protocol.answers import ListedRoom
 from towerhall_protocol.codec import FROM_CLIENT, FROM_SERVER, decode_json
 from towerhall_protocol.errors import CLOSES, HINTS
+from towerhall_protocol.events import EventsClientMessage, EventsGreeting, PlaceOfPerson
 from towerhall_protocol.fairness import SECRET_BYTES, UID_BYTES, nonce_hash
 from towerhall_protocol.lobby import (
     MOST_FREE,
@@ -31,6 +33,7 @@ from towerhall_protocol.record import FORMAT, Deal, Hand, Proof, Record
 from towerhall_protocol.replay import MOST_UNANSWERED
 from towerhall_protocol.wire import (
     read_client,
+    read_events_client,
     read_lobby_client,
     read_lobby_server,
     read_server,
@@ -38,6 +41,7 @@ from towerhall_protocol.wire import (
 from towerhall_server.access import names, tokens
 from towerhall_server.access.rates import Limits
 from towerhall_server.config.settings import LIMIT, READERS
+from towerhall_server.eventlog.lobby import MOST_INVITED
 from towerhall_server.game import LEVELS, AnyGame, discover
 from towerhall_server.gateway.http.lobby_routes import (
     LINK_MS,
@@ -48,13 +52,14 @@ from towerhall_server.gateway.http.lobby_routes import (
     UsedLink,
 )
 from towerhall_server.gateway.http.log_routes import LogRoutes, NewCosignature
-from towerhall_server.gateway.http.routes import NewGuest, NewRoom
+from towerhall_server.gateway.http.routes import NewGuest, NewInvitation, NewRoom
 from towerhall_server.gateway.responses import STATUS
 from towerhall_server.gateway.ws.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
 from towerhall_server.gateway.ws.socket import MAX_FRAGMENTS
 from towerhall_server.live import chat, history
 from towerhall_server.live.absence import ABSENT_SECONDS, HOST_AWAY_SECONDS
 from towerhall_server.lobby.arrivals import COMING_MS
+from towerhall_server.lobby.events import MOST_PLACES
 from towerhall_server.lobby.games import describe_game
 from towerhall_server.lobby.listing import MOST_ROOMS
 from towerhall_server.lobby.my_rooms import MOST_ROOMS as MOST_MINE
@@ -65,7 +70,9 @@ from towerhall_server.room.commits import Cause
 from towerhall_server.room.during import TIMEOUTS_TO_CALL, TIMEOUTS_TO_GO
 from towerhall_server.room.events import (
     PUBLIC_FIELDS,
+    BotAccountMarked,
     EndWanted,
+    PersonInvited,
     PersonMuted,
     PersonSat,
     SeatKicked,
@@ -90,7 +97,8 @@ CHANGELOG = (ROOT / "protocol/CHANGELOG.md").read_text()
 CLAUSE = re.compile(r"^### P-([0-9]+) (.+)$", re.MULTILINE)
 CITED = re.compile(r"\bP-([0-9]+)\b")
 SHAPE = re.compile(
-    r'^\*\*(Client|Server|Lobby) sends( to the lobby)?\*\* `\["(\w+)"(?:, ([^\]]+))?\]`$',
+    r"^\*\*(Client|Server|Lobby) sends( to the lobby| to the events)?\*\* "
+    r'`\["(\w+)"(?:, ([^\]]+))?\]`$',
     re.MULTILINE,
 )
 BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
@@ -104,6 +112,7 @@ SIDES: tuple[Side, ...] = (
     ("Server", ServerMessage),
     ("Client to the lobby", LobbyClientMessage),
     ("Lobby", LobbyServerMessage),
+    ("Client to the events", EventsClientMessage),
 )
 
 
@@ -200,6 +209,7 @@ def test_no_message_is_specified_twice() -> None:
         (141, LobbyGreeting),
         (142, Filter),
         (143, LobbyArrival),
+        (154, EventsGreeting),
     ],
 )
 def test_the_keys_of_a_map_are_those_of_the_code(number: int, shape: Any) -> None:
@@ -213,6 +223,7 @@ def test_the_keys_of_a_map_are_those_of_the_code(number: int, shape: Any) -> Non
         ("json server", FROM_SERVER, read_server, ServerMessage),
         ("json to lobby", FROM_CLIENT, read_lobby_client, LobbyClientMessage),
         ("json from lobby", FROM_SERVER, read_lobby_server, LobbyServerMessage),
+        ("json to events", FROM_CLIENT, read_events_client, EventsClientMessage),
     ],
 )
 def test_every_example_is_a_message_and_every_message_has_one(
@@ -238,6 +249,7 @@ def test_blocks_of_json_say_who_sends_them() -> None:
         "json server",
         "json to lobby",
         "json from lobby",
+        "json to events",
         "text",
     }
 
@@ -396,11 +408,13 @@ def rooms() -> Iterator[Room]:
 
 
 def moderated(rules: AnyGame) -> Room:
-    """A room with aliases, in which a person was sent away and another one silenced."""
-    plan = Plan(rules, rules.presets["standard"], 2, Settings(), "", aliased=True)
+    """A room with aliases, in which a person was sent away, another one silenced, and invited."""
+    settings = Settings(bot_accounts=True)
+    plan = Plan(rules, rules.presets["standard"], 2, settings, "", aliased=True)
     room = steps.found(plan, "ABCDEH", bytes(UID_BYTES), bytes(SECRET_BYTES)).after
     sat = PersonSat(0, "ada", "Ada")
-    return state.happen(room, (sat, SeatKicked(0), sat, PersonMuted("ada", True)), ())
+    host_did = (PersonMuted("ada", True), PersonInvited("ben"))
+    return state.happen(room, (sat, SeatKicked(0), sat, BotAccountMarked(0), *host_did), ())
 
 
 def test_the_keys_of_the_view_are_those_of_the_code() -> None:
@@ -436,6 +450,11 @@ def test_the_numbers_of_the_lobby_are_those_of_the_code() -> None:
     assert f"0 to {MOST_FREE};" in meanings(142)["free?"]
     asked = next(field for field in msgspec.structs.fields(Filter) if field.name == "status")
     assert f"up to {MOST_MINE} rooms" in clause(148)
+    assert f"At most {MOST_PLACES} places" in clause(155)
+    assert f"up to {MOST_INVITED} invitations" in clause(156)
+    places = {row[0] for row in table(155)}
+    plain = set(fields_of(ListedRoom))
+    assert places == {name for name in fields_of(PlaceOfPerson) if name not in plain}
     assert f"not connected {COMING_MS // 1000} s later" in " ".join(clause(147).split())
     made, used = (keys_of(f'"{text}') for text in clause(149).split('with `{"')[1:])
     assert made[: len(fields_of(NewLink))] == fields_of(NewLink)
@@ -462,7 +481,13 @@ def test_the_addresses_are_those_of_the_routes() -> None:
 
 @pytest.mark.parametrize(
     ("number", "shape"),
-    [(112, NewGuest), (115, NewRoom), (147, NewQuickplay), (185, NewCosignature)],
+    [
+        (112, NewGuest),
+        (115, NewRoom),
+        (147, NewQuickplay),
+        (156, NewInvitation),
+        (185, NewCosignature),
+    ],
 )
 def test_the_bodies_of_requests_are_those_of_the_code(number: int, shape: Any) -> None:
     body = clause(number).partition(" → ")[0]

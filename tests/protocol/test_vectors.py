@@ -25,6 +25,7 @@ from towerhall_protocol.fairness import Act, bot_entropy, commitment, game_seed,
 from towerhall_protocol.merge_patch import apply, diff
 from towerhall_protocol.wire import (
     read_client,
+    read_events_client,
     read_lobby_client,
     read_lobby_server,
     read_server,
@@ -115,6 +116,7 @@ def test_messages_from_the_file_alone() -> None:
         ("client", FROM_CLIENT, read_client),
         ("server", FROM_SERVER, read_server),
         ("to_lobby", FROM_CLIENT, read_lobby_client),
+        ("to_events", FROM_CLIENT, read_events_client),
         ("from_lobby", FROM_SERVER, read_lobby_server),
     )
     assert set(vectors) == {side for side, _, _ in sides}

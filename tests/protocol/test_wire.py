@@ -19,6 +19,7 @@ from towerhall_protocol.codec import (
     encode_json,
 )
 from towerhall_protocol.errors import HINTS, hint
+from towerhall_protocol.events import EventsClientMessage
 from towerhall_protocol.lobby import LobbyClientMessage, LobbyServerMessage
 from towerhall_protocol.messages import (
     ClientCommand,
@@ -31,6 +32,7 @@ from towerhall_protocol.messages import (
 from towerhall_protocol.wire import (
     MAX_DETAIL,
     read_client,
+    read_events_client,
     read_lobby_client,
     read_lobby_server,
     read_server,
@@ -60,6 +62,22 @@ def test_a_message_to_the_lobby_comes_through_both_codecs(
     assert read_lobby_client(decode(encode(message), FROM_CLIENT)) == message
     assert read_lobby_client(decode_json(encode_json(message), FROM_CLIENT)) == message
     assert read_lobby_client([*msgspec.to_builtins(message), "later"]) == message
+
+
+@pytest.mark.parametrize(("name", "message"), samples.TO_EVENTS)
+def test_a_message_to_the_events_comes_through_both_codecs(
+    name: str, message: EventsClientMessage
+) -> None:
+    assert read_events_client(decode(encode(message), FROM_CLIENT)) == message
+    assert read_events_client(decode_json(encode_json(message), FROM_CLIENT)) == message
+    assert read_events_client([*msgspec.to_builtins(message), "later"]) == message
+
+
+def test_the_events_know_no_messages_of_the_lobby() -> None:
+    assert {type(message) for _, message in samples.TO_EVENTS} == set(get_args(EventsClientMessage))
+    with pytest.raises(CodecError) as refused:
+        read_events_client(["filter", {}])
+    assert refused.value.code == "unknown_message"
 
 
 @pytest.mark.parametrize(("name", "message"), samples.FROM_LOBBY)

@@ -249,6 +249,7 @@ def messages() -> dict[str, Any]:
             ("server", samples.FROM_SERVER),
             ("to_lobby", samples.TO_LOBBY),
             ("from_lobby", samples.FROM_LOBBY),
+            ("to_events", samples.TO_EVENTS),
         )
     }
 

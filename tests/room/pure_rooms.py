@@ -308,8 +308,9 @@ SITTING: tuple[dict[str, Any], ...] = (
     {"nonce": "x"}, {"nonce": 7}, {"nonce": None},
 )  # fmt: skip
 SAYINGS = (
-    "sit", "sit", "stand", "ready", "ready", "unready", "start", "start", "open", "open", "open",
-    "open", "add_bot", "remove_bot", "kick", "admit", "mute", "unmute", "set_options", "leave",
+    "sit", "sit", "bot_sit", "invite", "stand", "ready", "ready", "unready", "start", "start",
+    "open", "open", "open", "open", "add_bot", "remove_bot", "kick", "admit", "mute", "unmute",
+    "set_options", "leave",
     "take_back", "call_bot", "resign", "want_end", "admit", "rename",
     "rematch", "move", "move", "move", "move", "move", "move", "stale", "nonsense", "wait", "wait",
     "wait", "wait", "close", "pass_host",
@@ -320,8 +321,10 @@ def _body(pure: PureRoom, person: Person, what: str, pick: int) -> dict[str, Any
     deal, seat = pure.room.table.deal, pure.room.table.seat_of(person.id)
     shown = {"nonce": sealed_nonce(person, deal + 1)} if pick % 2 else {}
     match what:
-        case "sit":
+        case "sit" | "bot_sit":
             return {"command": "sit", **shown, **SITTING[pick % len(SITTING)]}
+        case "invite":
+            return {"command": "invite", "id": PEOPLE[pick % len(PEOPLE)].id}
         case "ready" | "unready":
             return {"command": "ready", "ready": what == "ready", **shown}
         case "open":
@@ -339,7 +342,8 @@ def _body(pure: PureRoom, person: Person, what: str, pick: int) -> dict[str, Any
             return {"command": what, "seat": pick % 3}
         case "set_options":
             seconds = {"turn_seconds": (0, 20, 3600, 3)[pick % 4]}
-            return {"command": what, "options": {"preset": "standard"}, **seconds}
+            bots = {"bot_accounts": pick % 3 > 0}
+            return {"command": what, "options": {"preset": "standard"}, **seconds, **bots}
         case "want_end":
             return {"command": what, "wanted": pick % 4 > 0}
         case "move" | "stale" if seat is not None and seat in pure.room.to_act():
@@ -365,6 +369,8 @@ def _tell(pure: PureRoom, person: Person, what: str, pick: int) -> None:
         body = _body(pure, person, what, pick)
         if what == "rename":
             person = Person(person.id, f"{person.name} {pick % 3}")
+        if what == "bot_sit":
+            person = Person(person.id, person.name, bot_account=True)
         answer = pure.ask(person, body, "another" if what == "stale" else None)
         if not isinstance(answer, Rejected):
             pure.append(answer, after_ms=pick)

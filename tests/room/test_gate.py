@@ -25,13 +25,14 @@ from towerhall_server.room.seats import Person
 from towerhall_server.room.table import Status
 
 OTHER_SEAT, BOT_SEAT, LAST_SEAT = 1, 2, 3
-KICKED_ID, MUTED_ID = "kickedAAAAA", "mutedAAAAAA"
+KICKED_ID, MUTED_ID, GUEST_ID = "kickedAAAAA", "mutedAAAAAA", "guestAAAAAA"
 """A watcher who was sent away from a seat, and one who was silenced."""
 FIELDS: dict[str, dict[str, object]] = {
     "open": {"nonce": open_nonce(BEN)},
     "remove_bot": {"seat": BOT_SEAT},
     "kick": {"seat": OTHER_SEAT},
     "admit": {"id": KICKED_ID},
+    "invite": {"id": GUEST_ID},
     "mute": {"seat": OTHER_SEAT},
     "unmute": {"id": MUTED_ID},
     "call_bot": {"seat": BOT_SEAT},
@@ -52,6 +53,7 @@ waiting set_options not_host    not_host       ok             ok
 waiting mute        not_host    not_host       ok             ok
 waiting unmute      not_host    not_host       ok             ok
 waiting admit       not_host    not_host       ok             ok
+waiting invite      not_host    not_host       ok             ok
 waiting leave       not_seated  not_playing    not_playing    not_seated
 waiting take_back   not_seated  not_playing    not_playing    not_seated
 waiting call_bot    not_seated  not_playing    not_playing    not_seated
@@ -73,6 +75,7 @@ sealed  set_options not_host    not_host       not_waiting    not_waiting
 sealed  mute        not_host    not_host       ok             ok
 sealed  unmute      not_host    not_host       ok             ok
 sealed  admit       not_host    not_host       ok             ok
+sealed  invite      not_host    not_host       not_waiting    not_waiting
 sealed  leave       not_seated  not_playing    not_playing    not_seated
 sealed  take_back   not_seated  not_playing    not_playing    not_seated
 sealed  call_bot    not_seated  not_playing    not_playing    not_seated
@@ -94,6 +97,7 @@ playing set_options not_host    not_host       not_waiting    not_waiting
 playing mute        not_host    not_host       ok             ok
 playing unmute      not_host    not_host       ok             ok
 playing admit       not_host    not_host       ok             ok
+playing invite      not_host    not_host       not_waiting    not_waiting
 playing leave       not_seated  ok             ok             not_seated
 playing take_back   not_seated  no_bot_plays   no_bot_plays   not_seated
 playing call_bot    not_seated  bot_plays      bot_plays      not_seated
@@ -115,6 +119,7 @@ over    set_options not_host    not_host       not_waiting    not_waiting
 over    mute        not_host    not_host       ok             ok
 over    unmute      not_host    not_host       ok             ok
 over    admit       not_host    not_host       ok             ok
+over    invite      not_host    not_host       not_waiting    not_waiting
 over    leave       not_seated  not_playing    not_playing    not_seated
 over    take_back   not_seated  not_playing    not_playing    not_seated
 over    call_bot    not_seated  not_playing    not_playing    not_seated

@@ -68,15 +68,16 @@ FORMS = {
         ["", "A" * 42, "A" * 44, "A" * 42 + "B", "A" * 43 + "\n", 7],
     ),
     "id": ("11 characters, as the room names people", ["", "A" * 10, "A" * 11 + "\n", "é" * 11, 7]),
+    "whole id": ("8 bytes as base64url, as ids of people are", ["A" * 10, "A" * 10 + "B", 7]),
 }
-OF_THE_ROOM = {"level", "options", "turn_seconds", "bot_delay_ms", "beat_ms"}
+OF_THE_ROOM = {"level", "options", "turn_seconds", "bot_delay_ms", "beat_ms", "bot_accounts"}
 """Parameters whose form depends on the game or is that of new rooms, too."""
 
 
 @pytest.mark.parametrize("command", WITH_PARAMETERS)
 def test_a_wrong_form_is_refused_by_the_clause_of_the_command(command: str) -> None:
     for name in fields_of(command).keys() - OF_THE_ROOM:
-        form, wrong = FORMS[name]
+        form, wrong = FORMS["whole id" if (command, name) == ("invite", "id") else name]
         for value in wrong:
             body = {"command": command, **needed(command), name: value}
             assert detail_of(body, ROOM_COMMANDS[command].clause) == f"{name} is {form}"

@@ -90,7 +90,7 @@ def test_histories_come_to_every_status_every_event_and_most_refusals() -> None:
         *("wrong_nonce", "already_open", "room_full", "seat_empty", "not_sealed", "seats_free"),
         *("not_ready", "not_playing", "no_such_seat", "seat_taken", "seat_reserved", "kicked"),
         *("own_seat", "bot_plays", "no_bot_plays", "resigned", "not_over", "rematch_made"),
-        *("not_absent", "bad_options"),
+        *("not_absent", "bad_options", "no_bot_accounts", "already_invited"),
     }
 
 

@@ -57,11 +57,12 @@ interface Message {
 }
 
 describe("messages", () => {
-  const vectors = read<Record<"client" | "server" | "to_lobby" | "from_lobby", Message[]>>("messages");
+  const vectors = read<Record<"client" | "server" | "to_lobby" | "from_lobby" | "to_events", Message[]>>("messages");
   const sides = [
     ["client", FROM_CLIENT, (document: unknown) => document],
     ["server", FROM_SERVER, readServer],
     ["to_lobby", FROM_CLIENT, (document: unknown) => document],
+    ["to_events", FROM_CLIENT, (document: unknown) => document],
     ["from_lobby", FROM_SERVER, readLobby],
   ] as const;
   test("no side is left out", () => expect(Object.keys(vectors)).toEqual(sides.map(([side]) => side)));

@@ -63,13 +63,18 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """GET requests of one address, except for files of the page, health checks and operators."""
     sockets_per_ip: int = 256
     sockets_per_identity: int = 32
+    sockets_per_bot: int = 128
+    """The same for a bot account, which may play in a hundred rooms at once."""
     spectators_per_room: int = 200
     rooms_per_identity: Rate = Rate(20 / 3600, 20)
     """Cluster-wide, as are all that follow."""
     rooms_per_ip: Rate = Rate(100 / 3600, 100)
     guests_per_ip: Rate = Rate(30 / 60, 30)
+    bots_per_ip: Rate = Rate(10 / 3600, 10)
+    """New bot accounts, which count as guests, too."""
     questions_per_identity: Rate = Rate(5, 30)
     """Quickplay, a person's own rooms, links and tokens."""
+    invitations_per_identity: Rate = Rate(60 / 3600, 20)
     revocations_per_ip: Rate = Rate(20 / 3600, 20)
     """Each revocation is kept as long as tokens last, so a client must not make many."""
     operator_requests: Rate = Rate(20, 100)

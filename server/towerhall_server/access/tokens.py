@@ -40,6 +40,7 @@ class _Payload(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fiel
     """The longest life of the token; 0: the default."""
     operator: str = ""
     after: Seconds = 0
+    bot_account: bool = False
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -71,9 +72,10 @@ EXPIRED: Final = TokenProblem("expired", "the token has expired")
 FROM_THE_FUTURE: Final = TokenProblem("from_the_future", "the token is dated in the future")
 
 
-def new_person(name: str) -> Person:
-    """Return a new person."""
-    return Person(base64_encode(secrets.token_bytes(ID_BYTES)).decode(), name)
+def new_person(name: str, *, bot_account: bool = False) -> Person:
+    """Return a new person, or a new bot account."""
+    identity = base64_encode(secrets.token_bytes(ID_BYTES)).decode()
+    return Person(identity, name, bot_account)
 
 
 class _Signer(TimestampSigner):
@@ -126,7 +128,9 @@ class Tokens:
     def sign(self, token: Token) -> str:
         """Return the token as text. Signing again renews nothing: its times stay as they are."""
         person, seconds = token.person, token.expires - token.issued
-        more = (token.operator, token.after) if token.operator or token.after else ()
+        more: tuple[object, ...] = (token.operator, token.after, person.bot_account)
+        while more and not more[-1]:
+            more = more[:-1]  # servers of older releases read tokens of people
         payload = base64_encode(msgspec.json.encode((person.id, person.name, seconds, *more)))
         text = self._signer.sign_at(payload, token.issued)
         if len(text) > TOKEN_BYTES_MAX:
@@ -169,7 +173,7 @@ class Tokens:
         if age > lasts:
             return EXPIRED
         issued = int(signed_at.timestamp())
-        person = Person(found.id, found.name)
+        person = Person(found.id, found.name, found.bot_account)
         return Token(person, issued, issued + lasts, found.operator, found.after)
 
 

@@ -14,6 +14,8 @@ CHAT = "towerhall:chat"
 """Channel of all lines of chat."""
 MEMORY = "towerhall:memory"
 """Channel of facts that every node remembers."""
+ME = "towerhall:me"
+"""Channel of what concerns single persons, and of who follows that on each node."""
 LOBBY = "towerhall:lobby"
 """Channel of the lobby's entries of rooms, one message for each change."""
 

@@ -4,6 +4,8 @@ All of it is soft state: it points to rooms and people, and the reader checks th
 raise `StoreError`; its effect is then unknown.
 """
 
+import asyncio
+from collections.abc import Sequence
 from hashlib import blake2b
 from importlib.resources import files
 from time import time
@@ -11,14 +13,17 @@ from typing import Any, Final
 
 import msgspec
 
-from towerhall_server.eventlog.append import run_call
+from towerhall_server.eventlog.append import entry_of, run_call
+from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.store.batch import Call
 from towerhall_server.store.resp import Argument, packed, script
 
 DAY_MS: Final = 24 * 3_600_000
 MINE_MS: Final = 60 * DAY_MS
-MOST_MINE: Final = 100
+MOST_MINE: Final = 200
+MOST_INVITED: Final = 50
+"""Invitations of a person that are remembered: a flood of them pushes out no seat."""
 MOST_PAST: Final = 40
 """Finished games of a person that are remembered beyond their rooms."""
 OPEN_MS: Final = DAY_MS
@@ -53,10 +58,16 @@ class LobbyStore:
     def remember(self, identity: str, room: str) -> None:
         """Note that a person may have a place in a room. The note may be lost; it is repeated
         whenever the person returns to that room."""
-        key = _mine(identity)
+        self._note(_mine(identity), room, MOST_MINE)
+
+    def invite(self, identity: str, room: str) -> None:
+        """Note that a person may be invited to a room. The note may be lost."""
+        self._note(_invited(identity), room, MOST_INVITED)
+
+    def _note(self, key: str, room: str, most: int) -> None:
         for command in (
             packed("ZADD", key, now_ms(), room),
-            packed("ZREMRANGEBYRANK", key, 0, -1 - MOST_MINE),
+            packed("ZREMRANGEBYRANK", key, 0, -1 - most),
             packed("PEXPIRE", key, MINE_MS),
         ):
             noted = self._log.call(Call(command))
@@ -71,6 +82,30 @@ class LobbyStore:
     async def forget(self, identity: str, *rooms: str) -> None:
         if rooms:
             await self._ask("ZREM", _mine(identity), *rooms)
+
+    async def places(self, identity: str) -> dict[str, int]:
+        """Return all rooms in which a person had a place, or was invited to, with the time of the
+        note."""
+        return {
+            **_scored(await self._ask("ZRANGE", _invited(identity), 0, -1, "WITHSCORES")),
+            **await self.remembered(identity, MOST_MINE),
+        }
+
+    async def forget_places(self, identity: str, *rooms: str) -> None:
+        """Forget that a person had a place in these rooms, or was invited to them."""
+        await self.forget(identity, *rooms)
+        if rooms:
+            await self._ask("ZREM", _invited(identity), *rooms)
+
+    async def tops(self, rooms: Sequence[str]) -> dict[str, int]:
+        """Return the newest seq of each room; a room that is gone is left out."""
+        newest = [packed("XREVRANGE", room_keys(room).log, "+", "-", "COUNT", 1) for room in rooms]
+        found = await asyncio.gather(*(self._log.call(Call(each)) for each in newest))
+        return {
+            room: entry_of(entries[0]).seq
+            for room, entries in zip(rooms, found, strict=True)
+            if entries
+        }
 
     # Finished games of people
 
@@ -161,6 +196,10 @@ class LobbyStore:
 
 def _mine(identity: str) -> str:
     return f"towerhall:mine:{identity}"
+
+
+def _invited(identity: str) -> str:
+    return f"towerhall:invited:{identity}"
 
 
 def _past(identity: str) -> str:

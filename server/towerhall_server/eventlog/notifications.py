@@ -25,7 +25,16 @@ import msgspec
 
 from towerhall_server.eventlog.answers import Line, line_of
 from towerhall_server.eventlog.entry import Entry, Stamps
-from towerhall_server.eventlog.keys import CHAT, LOBBY, MEMORY, NODES, PEOPLE, SHARDS, shard_keys
+from towerhall_server.eventlog.keys import (
+    CHAT,
+    LOBBY,
+    ME,
+    MEMORY,
+    NODES,
+    PEOPLE,
+    SHARDS,
+    shard_keys,
+)
 from towerhall_server.store.connection import Wire, open_wire
 from towerhall_server.store.errors import StoreError
 from towerhall_server.store.opening import listening_place, may_move
@@ -33,6 +42,8 @@ from towerhall_server.store.resp import packed
 
 ENTRY, GUESTS = b"e", b"g"
 """The kind of a message: its first letter after the names."""
+PLACE, MORE, ALL = b"p", b"+", b"="
+"""The kind of a message about persons: its first letter."""
 DOUBT_SECONDS: Final = 2.0
 MOST_SILENCES: Final = 2
 """Silences in a row after which a listener asks anew where to listen, if that may change: an engine
@@ -50,7 +61,8 @@ _CHAT: Final = CHAT.encode()
 _LOBBY: Final = LOBBY.encode()
 _MEMORY: Final = MEMORY.encode()
 _PEOPLE: Final = PEOPLE.encode()
-_ALWAYS: Final = (NODES, CHAT, LOBBY, MEMORY, PEOPLE)
+_ME: Final = ME.encode()
+_ALWAYS: Final = (NODES, CHAT, LOBBY, MEMORY, PEOPLE, ME)
 
 
 class Woken(msgspec.Struct, frozen=True, gc=False):
@@ -100,6 +112,24 @@ class Counted(msgspec.Struct, frozen=True, gc=False):
     people: int
 
 
+class Concerned(msgspec.Struct, frozen=True, gc=False):
+    """A person has this place in a room from that seq on; empty: none any more."""
+
+    person: str
+    room: str
+    seq: int
+    place: bytes
+
+
+class Followed(msgspec.Struct, frozen=True, gc=False):
+    """These persons follow on a node what concerns them."""
+
+    node: str
+    people: frozenset[str]
+    all: bool
+    """Whether no others do on that node."""
+
+
 class Kept(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Every node must remember that a key of the store has this value until that time."""
 
@@ -117,7 +147,9 @@ class Missed(msgspec.Struct, frozen=True):
     """Messages may have been lost."""
 
 
-Wake: TypeAlias = Woken | Said | Listed | Told | Alive | Alone | Counted | Kept | Missed
+Wake: TypeAlias = (
+    Woken | Said | Listed | Told | Alive | Alone | Counted | Concerned | Followed | Kept | Missed
+)
 encode_kept: Final = msgspec.msgpack.Encoder().encode
 _kept: Final = msgspec.msgpack.Decoder(Kept).decode
 
@@ -217,6 +249,8 @@ def _heard_on(channel: bytes, data: bytes, own: bytes) -> Wake | None:
         return _kept(data)
     if channel == _PEOPLE:
         return _counted(data)
+    if channel == _ME:
+        return _about_people(data)
     return _listed(data) if channel == _LOBBY else _wake(data, own)
 
 
@@ -228,6 +262,17 @@ def _listed(data: bytes) -> Listed:
 def _counted(data: bytes) -> Counted:
     node, people = data.split()
     return Counted(node.decode(), int(people))
+
+
+def _about_people(data: bytes) -> Wake | None:
+    kind, rest = data[:1], data[1:]
+    if kind == PLACE:
+        person, room, seq, place = rest.split(b" ", 3)
+        return Concerned(person.decode(), room.decode(), int(seq), place)
+    if kind in (MORE, ALL):
+        node, *people = rest.decode().split(" ")
+        return Followed(node, frozenset(people), kind == ALL)
+    return None
 
 
 def _said(data: bytes) -> Said:

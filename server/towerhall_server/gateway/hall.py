@@ -13,6 +13,7 @@ from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.gateway.responses import RefusedError
 from towerhall_server.live.directory import Directory
 from towerhall_server.live.records import Records
+from towerhall_server.room.seats import Person
 from towerhall_server.telemetry.meters import Levels, Meters
 
 
@@ -24,6 +25,9 @@ class Hall(msgspec.Struct, frozen=True):
     limits: Limits
     codec: CodecLimits
     sockets_of_identity: Counts
+    """Open connections of each person."""
+    sockets_of_bot: Counts
+    """Open connections of each bot account, which does not count as a person."""
     sockets_of_address: Counts
     store: LobbyStore
     quotas: Quotas
@@ -37,6 +41,10 @@ class Hall(msgspec.Struct, frozen=True):
     @property
     def meters(self) -> Meters:
         return self.directory.node.meters
+
+    def sockets_of(self, person: Person) -> Counts:
+        """The counts to which the connections of this person belong."""
+        return self.sockets_of_bot if person.bot_account else self.sockets_of_identity
 
     async def take(self, **whose: str) -> None:
         """Take one token from each of these rates. Raises a refusal with the time to wait."""

@@ -26,6 +26,8 @@ STATUS: Final[Mapping[str, int]] = {
     "forbidden": 403,
     "foreign_origin": 403,
     "banned": 403,
+    "not_host": 403,
+    "no_bot_accounts": 403,
     "not_found": 404,
     "room_gone": 404,
     "unknown_game": 404,

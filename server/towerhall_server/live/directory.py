@@ -329,7 +329,7 @@ class Directory:
         if self._node.owe:
             self._node.owe(code)
         replica = Replica.load(self._node.games, kept, (wanted.entry,))
-        self._node.heard(None, replica.room)
+        self._node.heard(None, replica.room, replica.point.seq)
         return self._start(code, replica, appended_last=True)
 
     def _creation(self, step: Step, stamps: Stamps) -> Append:

@@ -196,7 +196,7 @@ class Follower:
         self.sure_at = now
         if is_due(seq):
             self.node.upkeep.keep(self.code, change.after, self.replica.point)
-        self.node.heard(before, change.after)
+        self.node.heard(before, change.after, seq)
         self._show(change, attempt.draft)
 
     def _draft(self, attempt: Attempt) -> None:

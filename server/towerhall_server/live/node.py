@@ -20,7 +20,7 @@ from towerhall_server.room.state import Room
 from towerhall_server.telemetry.meters import Meters
 
 
-def no_listener(before: Room | None, after: Room) -> None:
+def no_listener(before: Room | None, after: Room, seq: int) -> None:
     """No callback."""
 
 
@@ -48,9 +48,9 @@ class Node(msgspec.Struct, frozen=True, dict=True):
     keep_days: int = 30
     commit_ids: CommitIds = msgspec.field(default_factory=CommitIds)
     meters: Meters = msgspec.field(default_factory=Meters)
-    heard: Callable[[Room | None, Room], None] = no_listener
-    """Called for every commit that this node has appended, with the room before and after it. Must
-    not raise: the log holds the commit."""
+    heard: Callable[[Room | None, Room, int], None] = no_listener
+    """Called for every commit that this node has appended, with the room before and after it, and
+    its seq. Must not raise: the log holds the commit."""
     restored: Callable[[Room], None] = nothing_to_do
     """Called for every room whose log this node has put back into the store. The store has lost its
     other data of the room. Must not raise."""

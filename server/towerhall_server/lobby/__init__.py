@@ -5,6 +5,8 @@ No raw store call may live here: `eventlog.lobby` makes them.
 
 __all__ = [
     "board",
+    "caller",
+    "events",
     "games",
     "my_rooms",
     "people",

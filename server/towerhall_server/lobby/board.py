@@ -20,9 +20,10 @@ import msgspec
 
 from towerhall_protocol.document import Document
 from towerhall_protocol.lobby import Filter, LobbyPatch, LobbyReset, LobbyServerMessage
-from towerhall_protocol.messages import ServerGo, ServerPaused
+from towerhall_protocol.messages import ServerPaused
 from towerhall_server.eventlog.notifications import Listed, Missed, Wake
 from towerhall_server.frames import Prepared
+from towerhall_server.lobby.draining import ListViewer, send_on
 from towerhall_server.lobby.listing import MOST_ROOMS, Selection
 from towerhall_server.store.errors import StoreError
 
@@ -31,8 +32,6 @@ logger = logging.getLogger(__name__)
 GATHER_SECONDS: Final = 0.1
 REFRESH_SECONDS: Final = 30.0
 RETRY_SECONDS: Final = 1.0
-LOOK_SECONDS: Final = 0.05
-CLOSING_SECONDS: Final = 1.0
 
 _decode = msgspec.json.Decoder(dict[str, object]).decode
 
@@ -41,13 +40,6 @@ class Source(Protocol):
     """Reads the list from the store."""
 
     async def summaries(self) -> dict[str, bytes]: ...
-
-
-class ListViewer(Protocol):
-    """A viewer of the list."""
-
-    def send(self, message: Prepared, *more: Prepared) -> None: ...
-    def close(self, reason: str) -> None: ...
 
 
 class _Group:
@@ -138,16 +130,7 @@ class Board:
 
     async def drain(self, within_ms: int) -> None:
         """Ask all viewers to connect elsewhere, wait a while, then close the rest."""
-        self.tell(ServerGo(within_ms))
-        deadline = monotonic() + within_ms / 1000
-        while self._group_of:
-            if monotonic() > deadline:
-                break
-            await asyncio.sleep(LOOK_SECONDS)
-        late = tuple(self)
-        for viewer in late:
-            viewer.close("restart")
-            await asyncio.sleep(CLOSING_SECONDS / len(late))
+        await send_on(lambda: tuple(self), within_ms)
 
     def close(self, reason: str) -> None:
         """Close all viewers at once."""

@@ -15,6 +15,7 @@ from towerhall_server.eventlog.lobby import DAY_MS, LobbyStore, now_ms
 from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.directory import Directory, PoisonedRoomError
 from towerhall_server.lobby.caller import ask
+from towerhall_server.lobby.places import finished_at, invited_to
 from towerhall_server.room.gate import may_enter
 from towerhall_server.room.seats import Person
 from towerhall_server.room.state import Room
@@ -78,7 +79,7 @@ def note_over(before: Room | None, after: Room, store: LobbyStore, keep_days: in
         if table.key_hash:
             document["private"] = True
         if table.result is not None:
-            document["place"] = _place(table, seat)
+            document["place"] = finished_at(table, seat)
         identity = after.identity_of(holder.identity)
         store.note_over(identity, msgspec.json.encode(document), kept_ms)
 
@@ -109,12 +110,15 @@ def note_again(room: Room, store: LobbyStore) -> None:
     held = {holder.identity for holder in table.seats if holder is not None}
     for alias in (held | {table.host}) - {""}:
         store.remember(room.identity_of(alias), table.code)
+    for alias in invited_to(table):
+        store.invite(room.identity_of(alias), table.code)
 
 
 def admits(table: Table, alias: str, key: str) -> bool:
-    """Whether a person may look at a room: by its key, by a seat in it, or as its host. A link may
-    have brought seat or host to a device that does not know the key."""
-    return table.seat_of(alias) is not None or alias == table.host or may_enter(table, key)
+    """Whether a person may look at a room: by its key, by a seat in it, as its host, or invited. A
+    link may have brought seat or host to a device that does not know the key."""
+    is_known = table.seat_of(alias) is not None or alias == table.host or table.is_invited(alias)
+    return is_known or may_enter(table, key)
 
 
 def _shown(actor: RoomActor, alias: str) -> dict[str, object] | None:
@@ -133,7 +137,7 @@ def _shown(actor: RoomActor, alias: str) -> dict[str, object] | None:
         "seat": (seat is not None, seat),
         "host": (alias == table.host, True),
         "private": (bool(table.key_hash), True),
-        "place": (table.result is not None and seat is not None, _place(table, seat)),
+        "place": (table.result is not None and seat is not None, finished_at(table, seat)),
     }
     document |= {name: value for name, (is_so, value) in more.items() if is_so}
     seconds = table.settings.turn_seconds
@@ -142,8 +146,3 @@ def _shown(actor: RoomActor, alias: str) -> dict[str, object] | None:
         # This node's estimate of the service time may lag behind the room's last commit.
         document["left_ms"] = min(max(left, 0), 1000 * seconds)
     return document
-
-
-def _place(table: Table, seat: int | None) -> int | None:
-    """The place of a seat in the result; None if there is none."""
-    return None if seat is None or table.result is None else table.result.places[seat]

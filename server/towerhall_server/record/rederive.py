@@ -17,6 +17,7 @@ from towerhall_server.room.closing import Closer, abandon_step, close_step, is_r
 from towerhall_server.room.codes import is_code
 from towerhall_server.room.commits import Cause, Commit
 from towerhall_server.room.events import (
+    BotAccountMarked,
     DealCancelled,
     HostPassed,
     PersonRenamed,
@@ -99,7 +100,9 @@ def _by_person(room: Room, commit: Commit) -> Step:
         raise UndecidedError("its command has no name")
     # People choose their names: there is no rule to check them against.
     names = [event.name for event in commit.room if isinstance(event, PersonSat | PersonRenamed)]
-    person = Person(cause.identity, names[0] if names else "")
+    # Nor against their tokens, which tell who is a bot account.
+    is_marked = any(isinstance(event, BotAccountMarked) for event in commit.room)
+    person = Person(cause.identity, names[0] if names else "", is_marked)
     # No log tells who was away, which room was created, or whether an earlier one was of use.
     made = [event.code for event in commit.room if isinstance(event, RematchMade)]
     if not all(map(is_code, made)):

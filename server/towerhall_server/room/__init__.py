@@ -15,6 +15,7 @@ __all__ = [
     "explaining",
     "gate",
     "pace",
+    "parameters",
     "rematch",
     "search",
     "seats",

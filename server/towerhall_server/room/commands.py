@@ -40,6 +40,7 @@ _ROWS: Final[tuple[RoomCommand[Any], ...]] = (
     RoomCommand("host", "waiting", "P-57", of.Kick, moderation.kick),
     RoomCommand("host", "waiting", "P-57", of.SetOptions, seats.set_options),
     RoomCommand("host", None, "P-57", of.Admit, moderation.admit),
+    RoomCommand("host", "waiting", "P-57", of.Invite, moderation.invite),
     RoomCommand("host", None, "P-57", of.Mute, moderation.mute),
     RoomCommand("host", None, "P-57", of.Unmute, moderation.unmute),
     RoomCommand("seated", "playing", "P-58", of.Leave, during.leave),

@@ -34,6 +34,8 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     bot_delay_ms: int = 600
     beat_ms: int = 0
     """Milliseconds more for a bot that moves after a result, so that people see it."""
+    bot_accounts: bool = False
+    """Whether bot accounts may sit without an invitation."""
 
 
 class _Event(
@@ -72,6 +74,18 @@ class PersonSat(_Event, frozen=True):
     identity: str
     name: str
     nonce_hash: bytes = b""
+
+
+class BotAccountMarked(_Event, frozen=True):
+    """The person who has just sat down in that seat is a bot account."""
+
+    seat: int
+
+
+class PersonInvited(_Event, frozen=True):
+    """The host has invited that person."""
+
+    id: str
 
 
 class PersonRenamed(_Event, frozen=True):
@@ -210,6 +224,8 @@ class RematchMade(_Event, frozen=True):
 RoomEvent: TypeAlias = (
     RoomCreated
     | PersonSat
+    | BotAccountMarked
+    | PersonInvited
     | PersonRenamed
     | BotSat
     | SeatLeft
@@ -238,6 +254,8 @@ RoomEvent: TypeAlias = (
 PUBLIC_FIELDS: dict[type[RoomEvent], tuple[str, ...]] = {
     RoomCreated: ("game", "version", "seats", "uid", "commitment"),
     PersonSat: ("seat", "name", "nonce_hash"),
+    BotAccountMarked: ("seat",),
+    PersonInvited: ("id",),
     PersonRenamed: ("seat", "name"),
     BotSat: ("seat", "level"),
     SeatLeft: ("seat",),

@@ -1,4 +1,4 @@
-"""Handlers of the host's commands about people: kick, admit, mute, unmute (P-57).
+"""Handlers of the host's commands about people: kick, admit, invite, mute, unmute (P-57).
 
 Pure, as in `seats`. `audience` closes the connections of a kicked person, and `gate.silence` stops
 the chat of a muted one. Both lists are events of the log, so every server and every restart knows
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from towerhall_server.game import Rejected
-from towerhall_server.room.events import PersonAdmitted, PersonMuted, SeatKicked
-from towerhall_server.room.parameters import Admit, Kick, Mute, Unmute, name_of
+from towerhall_server.room.events import PersonAdmitted, PersonInvited, PersonMuted, SeatKicked
+from towerhall_server.room.parameters import Admit, Invite, Kick, Mute, Unmute, name_of
 from towerhall_server.room.seats import Events, Known, Person, named_seat
 from towerhall_server.room.state import Room
 from towerhall_server.room.table import Holder, Table
@@ -39,6 +39,18 @@ def admit(room: Room, person: Person, wanted: Admit, known: Known) -> Events:
     return (PersonAdmitted(identity),)
 
 
+def invite(room: Room, person: Person, wanted: Invite, known: Known) -> Events:
+    table = room.table
+    identity = _named(table, person, wanted)
+    if isinstance(identity, Rejected):
+        return identity
+    if identity in table.kicked:
+        return Rejected("kicked", CLAUSE)
+    if identity in table.invited or table.seat_of(identity) is not None:
+        return Rejected("already_invited", CLAUSE)
+    return _full(table.invited) or (PersonInvited(identity),)
+
+
 def mute(room: Room, person: Person, wanted: Mute, known: Known) -> Events:
     table = room.table
     identity = _named(table, person, wanted)
@@ -59,12 +71,12 @@ def unmute(room: Room, person: Person, wanted: Unmute, known: Known) -> Events:
     return (PersonMuted(identity, False),)
 
 
-def _named(table: Table, person: Person, wanted: Admit | Mute | Unmute) -> str | Rejected:
+def _named(table: Table, person: Person, wanted: Admit | Invite | Mute | Unmute) -> str | Rejected:
     """The id of the other person whom a command names, by seat or by id."""
     if not table.aliased:
         # Its people are named by ids that the others may not be told.
         return Rejected("unknown_command", CLAUSE, {"name": name_of(type(wanted))})
-    seat = None if isinstance(wanted, Admit) else wanted.seat
+    seat = None if isinstance(wanted, Admit | Invite) else wanted.seat
     if seat is not None and wanted.id is None:
         there = named_seat(table, seat, CLAUSE)
         holder = there if isinstance(there, Rejected) else _other(table, person, there)

@@ -34,6 +34,16 @@ PersonId = Annotated[
 ]
 
 
+WholeId = Annotated[
+    str,
+    # As above: the last character holds 4 bits. Such an id can be turned into an alias and back.
+    msgspec.Meta(
+        description="8 bytes as base64url, as ids of people are",
+        pattern=r"^[A-Za-z0-9_-]{10}[AEIMQUYcgkosw048]\Z",
+    ),
+]
+
+
 class Parameters(msgspec.Struct, frozen=True, tag_field="command"):
     """`None` stands for a parameter that was left out, or that is null (P-10)."""
 
@@ -84,10 +94,15 @@ class SetOptions(Parameters, frozen=True, tag="set_options"):
     turn_seconds: object = None
     bot_delay_ms: object = None
     beat_ms: object = None
+    bot_accounts: object = None
 
 
 class Admit(Parameters, frozen=True, tag="admit"):
     id: PersonId
+
+
+class Invite(Parameters, frozen=True, tag="invite"):
+    id: WholeId
 
 
 class Mute(Parameters, frozen=True, tag="mute"):

@@ -14,6 +14,7 @@ from towerhall_protocol.fairness import nonce_hash
 from towerhall_protocol.plain_faults import said
 from towerhall_server.game import DETAIL_LENGTH, AnyGame, Rejected, read_options
 from towerhall_server.room.events import (
+    BotAccountMarked,
     BotSat,
     HostPassed,
     NonceOpened,
@@ -55,6 +56,8 @@ class Person(msgspec.Struct, frozen=True):
     """8 bytes as base64url: 11 characters. Outside of rooms it is random, inside it is an alias."""
     name: str
     """Cleaned for display."""
+    bot_account: bool = False
+    """Whether the owner of the token has said that a program uses it."""
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -74,7 +77,7 @@ class Known(msgspec.Struct, frozen=True):
 
 def guest_of(room: Room, person: Person) -> Person:
     """A person as this room knows them: players and viewers enter a room through here."""
-    return Person(room.alias_of(person.id), person.name)
+    return msgspec.structs.replace(person, id=room.alias_of(person.id))
 
 
 NOTHING_KNOWN: Final = Known()
@@ -86,10 +89,19 @@ def sit(room: Room, person: Person, wanted: Sit, known: Known) -> Events:
     table = room.table
     if person.id in table.kicked:
         return Rejected("kicked", "P-57")
+    if person.bot_account and not admits_bot_account(table, person.id):
+        return Rejected("no_bot_accounts", "P-157")
     seat = _seat_for(table, person, wanted.seat)
     if isinstance(seat, Rejected):
         return seat
-    return (PersonSat(seat, person.id, person.name, _bytes(wanted.nonce)),)
+    sat = PersonSat(seat, person.id, person.name, _bytes(wanted.nonce))
+    return (sat, BotAccountMarked(seat)) if person.bot_account else (sat,)
+
+
+def admits_bot_account(table: Table, identity: str) -> bool:
+    """Whether that bot account may sit here: never beside people of a quick match (P-157)."""
+    is_welcome = table.settings.bot_accounts or table.is_invited(identity)
+    return is_welcome and not table.quick
 
 
 def stand(room: Room, person: Person, wanted: Stand, known: Known) -> Events:
@@ -127,6 +139,9 @@ def set_options(room: Room, person: Person, wanted: SetOptions, known: Known) ->
     settings = read_settings(msgspec.to_builtins(table.settings) | chosen)
     if isinstance(settings, Rejected):
         return settings
+    if settings.bot_accounts and table.quick:
+        detail = "a quick room has no bot accounts"
+        return Rejected("bad_options", "P-157", {"detail": detail})
     return (OptionsChanged(msgspec.to_builtins(options), settings),)
 
 

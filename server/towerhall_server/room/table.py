@@ -10,6 +10,7 @@ import msgspec
 
 from towerhall_server.game import Result, Seat, kept
 from towerhall_server.room.events import (
+    BotAccountMarked,
     BotSat,
     BotStoodIn,
     DealCancelled,
@@ -18,6 +19,7 @@ from towerhall_server.room.events import (
     HostPassed,
     NonceOpened,
     PersonAdmitted,
+    PersonInvited,
     PersonMuted,
     PersonRenamed,
     PersonSat,
@@ -54,6 +56,8 @@ class Holder(msgspec.Struct, frozen=True):
     """In a row."""
     resigned: bool = False
     wants_end: bool = False
+    bot_account: bool = False
+    """Whether a program of its owner plays here. It counts as a person in the game."""
 
     @property
     def is_bot(self) -> bool:
@@ -95,6 +99,8 @@ class Table(msgspec.Struct, frozen=True, dict=True):
     """Names of kicked people, by identity."""
     muted: tuple[str, ...] = ()
     """Muted people: their chat is blocked."""
+    invited: tuple[str, ...] = ()
+    """People whom the host has invited. They need no key."""
     quick: bool = False
     previous: str = ""
     operator: str = ""
@@ -108,6 +114,10 @@ class Table(msgspec.Struct, frozen=True, dict=True):
 
     def seat_of(self, identity: str) -> Seat | None:
         return _seats_by_identity(self).get(identity)
+
+    def is_invited(self, identity: str) -> bool:
+        """Whether the host has invited this person, or a seat was reserved for them."""
+        return identity in self.invited or identity in self.reserved
 
     def is_reserved(self, seat: int) -> bool:
         """Whether the seat is reserved for a person who has it or may still take it."""
@@ -135,6 +145,10 @@ def fold_table(table: Table, event: RoomEvent) -> Table:
         case PersonSat(seat, identity, name, nonce_hash):
             holder = Holder(name=name, identity=identity, nonce_hash=nonce_hash)
             return _with_seat(table, seat, holder)
+        case BotAccountMarked(seat):
+            return _changed(table, seat, bot_account=True)
+        case PersonInvited(identity):
+            return replace(table, invited=(*table.invited, identity))
         case BotSat(seat, level):
             return _with_seat(table, seat, bot(level))
         case SeatLeft(seat):
@@ -142,7 +156,8 @@ def fold_table(table: Table, event: RoomEvent) -> Table:
         case SeatKicked(seat):
             gone = _held(table, seat)
             kicked = {**table.kicked, gone.identity: gone.name}
-            return replace(_with_seat(table, seat, None), kicked=kicked)
+            invited = tuple(each for each in table.invited if each != gone.identity)
+            return replace(_with_seat(table, seat, None), kicked=kicked, invited=invited)
         case PersonAdmitted(identity):
             kicked = {each: name for each, name in table.kicked.items() if each != identity}
             return replace(table, kicked=kicked)

@@ -118,6 +118,8 @@ def _table(table: Table) -> dict[str, object]:
         document["reserved"] = [seat for seat in seats if table.is_reserved(seat)]
     if table.aliased and table.kicked:
         document["kicked"] = dict(table.kicked)
+    if table.invited and table.status == "waiting":
+        document["invited"] = dict.fromkeys(table.invited, True)
     if table.aliased and table.muted:
         document["muted"] = dict.fromkeys(table.muted, True)
     if table.previous:
@@ -135,6 +137,8 @@ def _holder(table: Table, holder: Holder) -> dict[str, object]:
         document["id"] = holder.identity
     if holder.level:
         document["bot"] = holder.level
+    if holder.bot_account:
+        document["bot_account"] = True
     if table.status == "waiting" and holder.ready:
         document["ready"] = True
     if table.status in ("waiting", "sealed") and holder.nonce_hash:
@@ -160,15 +164,18 @@ def summary(table: Table) -> bytes:
 
 def describe(table: Table) -> dict[str, object]:
     """The public facts of a room, for lists."""
-    return {
+    holders = [holder for holder in table.seats if holder is not None]
+    document: dict[str, object] = {
         "code": table.code,
         "game": table.game,
         "status": table.status,
         "seats": len(table.seats),
         "taken": table.taken,
-        "names": [holder.name for holder in table.seats if holder is not None],
+        "names": [holder.name for holder in holders],
         **msgspec.to_builtins(table.settings),
     }
+    marked = [at for at, holder in enumerate(holders) if holder.bot_account]
+    return document | {"bot_accounts_at": marked} if marked else document
 
 
 def host_name(table: Table) -> str:

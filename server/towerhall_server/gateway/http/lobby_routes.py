@@ -23,9 +23,11 @@ from towerhall_server.eventlog.lobby import now_ms
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http.routes import NewRoom, Routes, address_of, invite
 from towerhall_server.gateway.responses import RefusedError, answer, expect_json, read_body
+from towerhall_server.gateway.ws.events_connection import EventsConnection
 from towerhall_server.gateway.ws.lobby_connection import LobbyConnection
 from towerhall_server.gateway.ws.socket import RoomSocket
 from towerhall_server.lobby.board import Board
+from towerhall_server.lobby.events import Events
 from towerhall_server.lobby.my_rooms import rename_seats, rooms_of
 from towerhall_server.lobby.quickplay import Quickplay
 from towerhall_server.room.codes import is_code
@@ -87,14 +89,18 @@ def _kept(token: Token, room: str) -> bytes:
 class LobbyRoutes(Routes):
     """All endpoints of the service."""
 
-    def __init__(self, hall: Hall, origins: Origins, board: Board, quickplay: Quickplay) -> None:
+    def __init__(
+        self, hall: Hall, origins: Origins, board: Board, events: Events, quickplay: Quickplay
+    ) -> None:
         super().__init__(hall, origins)
         self._board = board
+        self._events = events
         self._quickplay = quickplay
 
     def table(self) -> Sequence[BaseRoute]:
         return (
             WebSocketRoute("/v1/lobby", self.look),
+            WebSocketRoute("/v1/me/events", self.follow),
             Route("/v1/quickplay", self.quickplay, methods=["POST"]),
             self.reading("/v1/me/rooms", self.mine),
             Route("/v1/me/name", self.rename, methods=["POST"]),
@@ -114,11 +120,21 @@ class LobbyRoutes(Routes):
 
         await self._serve(websocket, connection)
 
+    async def follow(self, websocket: WebSocket) -> None:
+        """Serve what concerns one person, in all rooms."""
+
+        def connection(socket: RoomSocket, address: str, text: bool) -> EventsConnection:
+            return EventsConnection(self._hall, self._events, socket, address, text=text)
+
+        await self._serve(websocket, connection)
+
     async def quickplay(self, request: Request) -> Response:
         """Give the caller a seat beside players with the same wish."""
         if self.draining:
             raise RefusedError("draining")
         person = (await self._asking(request)).person
+        if person.bot_account:
+            raise RefusedError("no_bot_accounts")
         wanted = await read_body(request, NewQuickplay)
         rules = self._hall.directory.node.games.get(wanted.game)
         seats = rules.seats[0] if wanted.seats is None and rules else wanted.seats
@@ -148,7 +164,7 @@ class LobbyRoutes(Routes):
         if token.operator:
             # The lobby of the operator knows its people by the names that it gave them.
             raise RefusedError("forbidden")
-        person = Person(token.person.id, name)
+        person = msgspec.structs.replace(token.person, name=name)
         await rename_seats(self._hall.directory, self._hall.store, person)
         return answer(self._given(msgspec.structs.replace(token, person=person)))
 

@@ -11,7 +11,7 @@ from towerhall_server.game import AnyGame, Rejected, read_options
 from towerhall_server.gateway.responses import RefusedError
 from towerhall_server.operators.keys import MOST_EXTERNAL, identity_of
 from towerhall_server.room.closing import is_reason
-from towerhall_server.room.seats import SETTINGS, Person, read_settings
+from towerhall_server.room.seats import Person, read_settings
 from towerhall_server.room.steps import Plan
 
 CLOSED: Final = "closed_by_operator"
@@ -112,7 +112,9 @@ def plan_of(
     if len(wanted.seats) not in rules.seats:
         span = f"seats has {rules.seats[0]} to {rules.seats[-1]} entries"
         raise RefusedError("bad_options", detail=span)
-    settings = read_settings({name: getattr(wanted, name) for name in SETTINGS})
+    # Its rooms are quick, so they have no bot accounts (P-157).
+    clocks = ("turn_seconds", "bot_delay_ms", "beat_ms")
+    settings = read_settings({name: getattr(wanted, name) for name in clocks})
     if isinstance(settings, Rejected):
         raise RefusedError(settings.code, **dict(settings.params))
     bots = tuple(wish.bot if wish is not None else "" for wish in wanted.seats)

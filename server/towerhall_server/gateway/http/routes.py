@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from towerhall_protocol import commands
 from towerhall_protocol.commands import base64url
 from towerhall_protocol.level import JSON, SUBPROTOCOLS
 from towerhall_server.access.admission import Denied
@@ -48,9 +49,12 @@ from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.chain_told import chain_of
 from towerhall_server.live.directory import PoisonedRoomError
 from towerhall_server.live.record_store import Kept, RecordNotReadyError
+from towerhall_server.lobby.caller import ask
 from towerhall_server.lobby.games import describe_games
+from towerhall_server.lobby.my_rooms import admits
 from towerhall_server.room.codes import is_code
 from towerhall_server.room.gate import key_hash, may_enter, opens
+from towerhall_server.room.parameters import WholeId
 from towerhall_server.room.seats import (
     BOT_DELAY_MS,
     SETTINGS,
@@ -58,6 +62,7 @@ from towerhall_server.room.seats import (
     Person,
     read_settings,
 )
+from towerhall_server.room.state import Room
 from towerhall_server.room.steps import Plan
 from towerhall_server.room.view import describe, host_name
 from towerhall_server.store.errors import StoreFullError
@@ -71,6 +76,7 @@ LIST_SECONDS: Final = 0.5
 
 class NewGuest(msgspec.Struct, forbid_unknown_fields=True):
     name: str
+    bot_account: bool = False
 
 
 class NewRoom(msgspec.Struct, forbid_unknown_fields=True):
@@ -81,6 +87,13 @@ class NewRoom(msgspec.Struct, forbid_unknown_fields=True):
     bot_delay_ms: int = 600
     beat_ms: int = 0
     private: bool = False
+    bot_accounts: bool | None = None
+    """None: bot accounts may sit in a private room, whose key is an invitation."""
+
+
+class NewInvitation(msgspec.Struct, forbid_unknown_fields=True):
+    id: WholeId
+    """The id of a token, which its owner has told."""
 
 
 class Routes:
@@ -102,6 +115,7 @@ class Routes:
             Route("/v1/rooms", self.create, methods=["POST"]),
             self.reading("/v1/rooms/{code}", self.room),
             self.reading("/v1/rooms/{code}/record", self.record),
+            Route("/v1/rooms/{code}/invitations", self.invite, methods=["POST"]),
             WebSocketRoute("/v1/rooms/{code}", self.play),
             WebSocketRoute("/{elsewhere:path}", self.nowhere),
             Route("/healthz", self.healthy, methods=["GET"]),
@@ -127,7 +141,10 @@ class Routes:
         name = clean_name(wanted.name)
         if name is None:
             raise RefusedError("bad_name")
-        return answer(self._given(self._hall.tokens.new(new_person(name))), 201)
+        if wanted.bot_account:
+            await self._hall.take(bots_per_ip=address_of(request))
+        person = new_person(name, bot_account=wanted.bot_account)
+        return answer(self._given(self._hall.tokens.new(person)), 201)
 
     async def games(self, request: Request) -> Response:
         """List all games with the options that a lobby needs for its form."""
@@ -180,6 +197,23 @@ class Routes:
         table = (await self._open(request, monotonic())).follower.room.table
         host = host_name(table)
         return answer(describe(table) | ({"host": host} if host else {}))
+
+    async def invite(self, request: Request) -> Response:
+        """Let the host invite a person by the id of their token, which rooms do not know."""
+        person = self._person(request)
+        await self._hall.take(invitations_per_identity=person.id)
+        wanted = await read_body(request, NewInvitation)
+        asked = monotonic()
+
+        def may(room: Room) -> bool:
+            return admits(room.table, room.alias_of(person.id), _key(request))
+
+        actor = await self._found(request, may, asked)
+        command = commands.invite(actor.follower.room.alias_of(wanted.id))
+        refused = await ask(actor, person, command)
+        if refused is not None:
+            raise RefusedError(refused.code, **dict(refused.params))
+        return answer({"id": wanted.id}, 201)
 
     async def record(self, request: Request) -> Response:
         """Return the stored record of a finished game."""
@@ -281,7 +315,10 @@ class Routes:
         if seats not in rules.seats:
             span = f"seats is {rules.seats[0]} to {rules.seats[-1]}"
             raise RefusedError("bad_options", detail=span)
-        settings = read_settings({name: getattr(wanted, name) for name in SETTINGS})
+        chosen = {name: getattr(wanted, name) for name in SETTINGS}
+        if wanted.bot_accounts is None:
+            chosen["bot_accounts"] = wanted.private
+        settings = read_settings(chosen)
         if isinstance(settings, Rejected):
             raise RefusedError(settings.code, **dict(settings.params))
         hashed = key_hash(key) if key else b""
@@ -289,10 +326,15 @@ class Routes:
 
     async def _open(self, request: Request, asked: float) -> RoomActor:
         """Return the room that a request names, if the caller has access to it."""
-        code, key = request.path_params["code"], _key(request)
+        key = _key(request)
+        return await self._found(request, lambda room: may_enter(room.table, key), asked)
+
+    async def _found(
+        self, request: Request, may: Callable[[Room], bool], asked: float
+    ) -> RoomActor:
         try:
-            directory = self._hall.directory
-            actor = await room_for(directory, code, lambda room: may_enter(room.table, key), asked)
+            code, directory = request.path_params["code"], self._hall.directory
+            actor = await room_for(directory, code, may, asked)
         except PoisonedRoomError:
             raise RefusedError("server_fault") from None
         if actor is None:
@@ -303,7 +345,8 @@ class Routes:
         """Return the body that gives a person their token."""
         text, person = self._hall.tokens.sign(token), token.person
         ends = 1000 * token.expires
-        return {"token": text, "id": person.id, "name": person.name, "expires": ends}
+        given = {"token": text, "id": person.id, "name": person.name, "expires": ends}
+        return given | ({"bot_account": True} if person.bot_account else {})
 
     def _person(self, request: Request) -> Person:
         return self._token(request).person

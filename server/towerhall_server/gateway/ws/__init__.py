@@ -5,6 +5,7 @@
 
 __all__ = [
     "connection",
+    "events_connection",
     "listener",
     "lobby_connection",
     "request_socket",

@@ -41,12 +41,12 @@ def let_in(hall: Hall, level: int, token: str, visitor: Visitor) -> Person | Ref
     found = hall.access.read(token)
     if isinstance(found, Denied):
         return refusal_of(found)
-    if not hall.sockets_of_identity.enter(found.person.id):
+    if not hall.sockets_of(found.person).enter(found.person.id):
         return busy()
     hall.access.enter(found, visitor)
     return found.person
 
 
-def let_out(hall: Hall, identity: str, visitor: Visitor) -> None:
+def let_out(hall: Hall, person: Person, visitor: Visitor) -> None:
     hall.access.leave(visitor)
-    hall.sockets_of_identity.leave(identity)
+    hall.sockets_of(person).leave(person.id)

@@ -1,14 +1,15 @@
-"""The states of a connection, and the events that move it: a table for rooms, one for the lobby.
+"""The states of a connection, and what moves it: one table for each kind of socket.
 
 A message is an event by its type; `BudgetSpent` and `Closed` are the others. An event without an
 entry in a state does not happen there: a message is refused, `Closed` changes nothing.
 
-Rates, checks and bytes may not live here: `session` and `lobby_session` have them.
+Rates, checks and bytes may not live here: `session` and its neighbours have them.
 """
 
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
+from towerhall_protocol.events import EventsHello
 from towerhall_protocol.lobby import LobbyFilter, LobbyHello
 from towerhall_protocol.messages import (
     ClientChat,
@@ -55,3 +56,10 @@ LOBBY: Final[Table] = {
     "over": {},
 }
 """The state after each event of a connection to the lobby."""
+
+EVENTS: Final[Table] = {
+    "greeting": {EventsHello: "inside", **_ENDS},
+    "inside": {ClientPing: "inside", **_ENDS},
+    "over": {},
+}
+"""The state after each event of a connection to what concerns a person."""

@@ -1,7 +1,7 @@
-"""The shared half of connections to rooms and to the lobby.
+"""The shared half of connections to rooms, to the lobby and to the events of a person.
 
 A client must greet in time, is sent messages, may be refused, may read too slowly, and leaves.
-`connection` and `lobby_connection` do the rest.
+`connection`, `lobby_connection` and `events_connection` do the rest.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ class Visit(ABC):
         self._session.close()
         self._stop_hello_timer()
         if self.owner is not UNKNOWN:
-            let_out(self._hall, self.owner.id, self)
+            let_out(self._hall, self.owner, self)
         self._hall.sockets_of_address.leave(self._address)
         self._outbox.close()
 
