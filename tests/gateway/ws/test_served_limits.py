@@ -27,6 +27,7 @@ from tests.end_to_end.raw import MSGPACK, SECONDS, Answer, Raw, ask, bearer
 from tests.end_to_end.servers import ServerProcess, running
 from tests.store.engines import KINDS
 from tests.store.engines import running as running_engine
+from towerhall_protocol.commands import base64url
 from towerhall_server.access.rates import Limits
 
 SMALL = {
@@ -46,10 +47,13 @@ SMALL = {
     "BAD_MESSAGES": "2/min burst 3",
     "SOCKETS_PER_IP": "5",
     "SOCKETS_PER_IDENTITY": "2",
+    "SOCKETS_PER_BOT": "3",
     "SPECTATORS_PER_ROOM": "3",
     "ROOMS_PER_IDENTITY": "3/h",
     "ROOMS_PER_IP": "5/h",
     "GUESTS_PER_IP": "6/h",
+    "BOTS_PER_IP": "2/h",
+    "INVITATIONS_PER_IDENTITY": "3/h",
     "QUESTIONS_PER_IDENTITY": "4/h",
     "REVOCATIONS_PER_IP": "3/h",
     "OPERATOR_REQUESTS": "4/h",
@@ -91,10 +95,11 @@ class Visit:
             {"x-forwarded-for": self.address} | (bearer(token) if token else {}),
         )
 
-    async def guest(self) -> str:
+    async def guest(self, **more: bool) -> str:
         """Somebody new, from elsewhere: only rows about guests count them."""
         away = Visit(self.nodes, self.stack)
-        return str((await away.ask("POST", "/v1/guests", {"name": "Ada"})).document["token"])
+        made = await away.ask("POST", "/v1/guests", {"name": "Ada", **more})
+        return str(made.document["token"])
 
     async def room(self) -> str:
         away = Visit(self.nodes, self.stack)
@@ -151,6 +156,22 @@ async def guest(visit: Visit) -> Refused | None:
     return over_http(await visit.ask("POST", "/v1/guests", {"name": "Ada"}))
 
 
+async def bot_of_one_address(visit: Visit) -> Refused | None:
+    wanted = {"name": "Deep", "bot_account": True}
+    return over_http(await visit.ask("POST", "/v1/guests", wanted))
+
+
+async def invitation_of_one_person(visit: Visit) -> Refused | None:
+    """Each of somebody else, to the same room."""
+    if "code" not in visit.kept:
+        visit.kept["token"] = await visit.guest()
+        made = await visit.ask("POST", "/v1/rooms", GAME, visit.kept["token"])
+        visit.kept["code"] = made.document["code"]
+    path = f"/v1/rooms/{visit.kept['code']}/invitations"
+    wanted = {"id": base64url(secrets.token_bytes(8))}
+    return over_http(await visit.ask("POST", path, wanted, visit.kept["token"]))
+
+
 async def room_of_one_person(visit: Visit) -> Refused | None:
     """Each from another address."""
     token = visit.kept.setdefault("token", None) or await visit.guest()
@@ -202,6 +223,12 @@ async def socket_of_one_person(visit: Visit) -> Refused | None:
     visit.kept["token"] = token
     raw = await visit.inside(await visit.room(), token)
     return None if (first := await raw.hear())[0] == "welcome" else await _closed(raw, first)
+
+
+async def socket_of_one_bot(visit: Visit) -> Refused | None:
+    if "token" not in visit.kept:
+        visit.kept["token"] = await visit.guest(bot_account=True)
+    return await socket_of_one_person(visit)
 
 
 async def spectator(visit: Visit) -> Refused | None:
@@ -385,6 +412,8 @@ class Row(NamedTuple):
 HOUR = 3_600_000
 TABLE = (
     Row("guests_per_ip", 6, guest, "too_many", HOUR // 6),
+    Row("bots_per_ip", 2, bot_of_one_address, "too_many", HOUR // 2),
+    Row("invitations_per_identity", 3, invitation_of_one_person, "too_many", HOUR // 3),
     Row("rooms_per_identity", 3, room_of_one_person, "too_many", HOUR // 3),
     Row("rooms_per_ip", 5, room_of_one_address, "too_many", HOUR // 5),
     Row("questions_per_identity", 4, question_of_one_person, "too_many", HOUR // 4),
@@ -392,6 +421,7 @@ TABLE = (
     Row("operator_requests", 4, wrong_key_of_one_address, "too_many", HOUR // 4),
     Row("sockets_per_ip", 5, socket_of_one_address, "too_many", 10_000),
     Row("sockets_per_identity", 2, socket_of_one_person, "busy", 10_000, 1013),
+    Row("sockets_per_bot", 3, socket_of_one_bot, "busy", 10_000, 1013),
     Row("spectators_per_room", 3, spectator, "busy", 10_000, 1013),
     Row("commands", 4, ping, "too_many", 20_000),
     Row("chat", 2, chat, "too_many", 30_000),
