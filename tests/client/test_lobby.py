@@ -187,7 +187,7 @@ async def test_a_server_that_closes_before_the_moment_is_not_asked_again_before_
 async def test_only_a_connection_that_lasted_makes_waits_short_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("towerhall_client.lobby.STEADY_SECONDS", 0.0)
+    monkeypatch.setattr("towerhall_client.live_list.STEADY_SECONDS", 0.0)
     waits: list[float] = []
 
     async def lasting(talk: Talk) -> None:

@@ -23,6 +23,7 @@ class Guest(msgspec.Struct, frozen=True):
     """The room of the link that gave this token."""
     expires: int = 0
     """When the token ends, in ms since 1970."""
+    bot_account: bool = False
 
 
 class NewRoom(msgspec.Struct, frozen=True):
@@ -62,9 +63,13 @@ class Link(msgspec.Struct, frozen=True):
 class Service(Web):
     """Requests that need no operator's key."""
 
-    async def guest(self, name: str) -> Guest:
-        """Get a new identity. Keep the token: it is the only proof."""
-        return read(await self.ask("POST", "/v1/guests", {"name": name}), Guest)
+    async def guest(self, name: str, *, bot_account: bool = False) -> Guest:
+        """Get a new identity. Keep the token: it is the only proof. A program that plays for itself
+        asks for a bot account, which others see as one."""
+        body: dict[str, object] = {"name": name}
+        if bot_account:
+            body["bot_account"] = True
+        return read(await self.ask("POST", "/v1/guests", body), Guest)
 
     async def create_room(
         self,
@@ -77,6 +82,7 @@ class Service(Web):
         bot_delay_ms: int | None = None,
         beat_ms: int | None = None,
         private: bool = False,
+        bot_accounts: bool | None = None,
     ) -> NewRoom:
         """Open a room, as its host. Parameters that are left out have the service's defaults."""
         wanted = {
@@ -87,9 +93,14 @@ class Service(Web):
             "bot_delay_ms": bot_delay_ms,
             "beat_ms": beat_ms,
             "private": private or None,
+            "bot_accounts": bot_accounts,
         }
         body = {name: value for name, value in wanted.items() if value is not None}
         return read(await self.ask("POST", "/v1/rooms", body, token=token), NewRoom)
+
+    async def invite(self, token: str, code: str, person: str) -> None:
+        """Invite a person, or a bot account, by the id of their token; hosts only."""
+        await self.ask("POST", _path(code) + "/invitations", {"id": person}, token=token)
 
     async def quickplay(
         self,

@@ -78,6 +78,11 @@ class RoomCommands(ABC):
         """Let a person who was sent away in again, by id; hosts only."""
         return await self._room_command(commands.admit(person))
 
+    async def invite(self, person: str) -> Answer:
+        """Invite a person by their id in this room, such as a watcher; hosts only. By the id of a
+        token, `Service.invite` does it."""
+        return await self._room_command(commands.invite(person))
+
     async def mute(self, whom: int | str) -> Answer:
         """Mute a person, by seat or id, for the whole room; hosts only."""
         return await self._room_command(commands.mute(whom))
@@ -93,10 +98,15 @@ class RoomCommands(ABC):
         turn_seconds: int | None = None,
         bot_delay_ms: int | None = None,
         beat_ms: int | None = None,
+        bot_accounts: bool | None = None,
     ) -> Answer:
         """Change the given settings; all people must be ready again. Hosts only."""
         body = commands.set_options(
-            options, turn_seconds=turn_seconds, bot_delay_ms=bot_delay_ms, beat_ms=beat_ms
+            options,
+            turn_seconds=turn_seconds,
+            bot_delay_ms=bot_delay_ms,
+            beat_ms=beat_ms,
+            bot_accounts=bot_accounts,
         )
         return await self._room_command(body)
 

@@ -30,9 +30,12 @@ export class Service {
     this.#fetch = fetcher ?? ((input, init) => fetch(input, init));
   }
 
-  /** Get a new identity. Keep the token: it is the only proof. */
-  guest(name: string): Promise<Guest> {
-    return this.#ask("POST", "/v1/guests", { body: { name } });
+  /**
+   * Get a new identity. Keep the token: it is the only proof. A program that plays for itself asks for a bot account, which
+   * others see as one.
+   */
+  guest(name: string, { botAccount = false } = {}): Promise<Guest> {
+    return this.#ask("POST", "/v1/guests", { body: botAccount ? { name, bot_account: true } : { name } });
   }
 
   /** The games with their options, presets, seats and levels of bots. */
@@ -58,6 +61,11 @@ export class Service {
   /** Open a room, as its host. What is left out is the default of the service. */
   createRoom(token: string, request: NewRoomRequest): Promise<NewRoom> {
     return this.#ask("POST", "/v1/rooms", { token, body: request });
+  }
+
+  /** Invite a person, or a bot account, by the id of their token; hosts only. */
+  async invite(token: string, code: string, person: string): Promise<void> {
+    await this.#ask("POST", `${roomPath(code)}/invitations`, { token, body: { id: person } });
   }
 
   /** A seat beside others who want the same. Connect to the room, and send `ready`. */

@@ -5,6 +5,7 @@ export { type Codec, msgpack } from "./codec.ts";
 export { CodecError, ServiceError } from "./errors.ts";
 export { canonicalJson, link, mark, seal } from "./chain.ts";
 export { compare, keptEvidence, viewHash, type Difference, type Evidence, type Place as SeenPlace } from "./evidence.ts";
+export { Events, hearEvents, type EventsOptions } from "./events.ts";
 export { Act, commitment, gameSeed, nonceHash } from "./fairness.ts";
 export { Service } from "./http.ts";
 export { Lobby, lookAtLobby, type LobbyOptions } from "./lobby.ts";

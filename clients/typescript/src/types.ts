@@ -83,6 +83,8 @@ export interface Guest {
   name: string;
   /** When the token ends: wall time in ms. */
   expires?: number;
+  /** Whether it is a bot account (P-157). */
+  bot_account?: boolean;
 }
 
 export interface GameOption {
@@ -124,6 +126,10 @@ export interface ListedRoom {
   turn_seconds?: number;
   bot_delay_ms?: number;
   beat_ms?: number;
+  /** Whether bot accounts may sit without an invitation (P-157). */
+  bot_accounts?: boolean;
+  /** The places that bot accounts have in `names`. */
+  bot_accounts_at?: number[];
   /** Name of the host, if the host sits there: in `GET /v1/rooms/CODE` only. */
   host?: string;
 }
@@ -141,6 +147,19 @@ export interface MyRoom extends Omit<ListedRoom, "host"> {
   gone?: boolean;
 }
 
+/** The place of a person in a room, as events tell it (P-155). */
+export interface PersonPlace extends Omit<ListedRoom, "host"> {
+  seat?: number;
+  host?: boolean;
+  private?: boolean;
+  your_turn?: boolean;
+  /** Of this person, once the game has a result. */
+  place?: number;
+  closed?: string;
+  invited?: boolean;
+  kicked?: boolean;
+}
+
 export interface QuickplayRequest {
   game: string;
   options?: Document;
@@ -152,6 +171,7 @@ export interface NewRoomRequest extends QuickplayRequest {
   bot_delay_ms?: number;
   beat_ms?: number;
   private?: boolean;
+  bot_accounts?: boolean;
 }
 
 export interface NewRoom {
