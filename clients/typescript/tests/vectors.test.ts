@@ -62,8 +62,8 @@ describe("messages", () => {
     ["client", FROM_CLIENT, (document: unknown) => document],
     ["server", FROM_SERVER, readServer],
     ["to_lobby", FROM_CLIENT, (document: unknown) => document],
-    ["to_events", FROM_CLIENT, (document: unknown) => document],
     ["from_lobby", FROM_SERVER, readLobby],
+    ["to_events", FROM_CLIENT, (document: unknown) => document],
   ] as const;
   test("no side is left out", () => expect(Object.keys(vectors)).toEqual(sides.map(([side]) => side)));
   for (const [side, limits, readMessage] of sides)

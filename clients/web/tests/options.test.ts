@@ -1,7 +1,7 @@
 import type { Catalogue, GameDescription } from "towerhall-client";
 import { describe, expect, it } from "vitest";
 
-import { agreed, clockChoices, codeWord, defaults, duration, gameWord, listedName, paceFor, paceOf, PACES, presetOf } from "../src/lobby/options";
+import { agreed, botAccountsFor, clockChoices, codeWord, defaults, duration, gameWord, listedName, listedNames, paceFor, paceOf, PACES, presetOf } from "../src/lobby/options";
 import { newWishes } from "../src/lobby/wishes";
 
 const GAME: GameDescription = {
@@ -70,6 +70,7 @@ describe("the clocks of a form", () => {
 it("a bot in a list is called by its level, and a person by name", () => {
   expect(listedName("bot hard")).toBe("bot (Hard)");
   expect(listedName("bot harder")).toBe("bot harder");
+  expect(listedNames({ names: ["bot hard", "Ada", "Ada"], bot_accounts_at: [2] })).toBe("bot (Hard), Ada, Ada (bot account)");
 });
 
 it("a game has its name before anything of it is loaded", () => {
@@ -88,6 +89,8 @@ describe("the pace of bots", () => {
     const catalogue = { games: [], level: { oldest: 1, newest: 4 }, clocks, limits: {} } as unknown as Catalogue;
     expect(paceFor("relaxed", catalogue)).toEqual({ bot_delay_ms: 1800 });
     const newer = { ...catalogue, clocks: { ...clocks, beat_ms: [] } } as unknown as Catalogue;
+    expect(botAccountsFor(true, { ...catalogue, level: { oldest: 1, newest: 5 } })).toEqual({});
+    expect(botAccountsFor(true, { ...catalogue, level: { oldest: 1, newest: 6 } })).toEqual({ bot_accounts: true });
     expect(paceFor("relaxed", newer)).toEqual({ bot_delay_ms: 1800, beat_ms: 2500 });
   });
 });

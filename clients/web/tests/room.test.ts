@@ -65,6 +65,8 @@ describe("the log of a room", () => {
     [["room_created", "five_towers", 1, 3, "u", "c"], "The room is open."],
     [["person_sat", 0, "Eve", ""], "Eve sits down."],
     [["person_renamed", 0, "Adele"], "The player in seat 1 is now called Adele."],
+    [["bot_account_marked", 2], "Ben is a bot account."],
+    [["person_invited", "cGVyc29uMDE"], "The host has invited Eve."],
     [["bot_sat", 1, "hard"], "A bot (hard) takes seat 2."],
     [["seat_left", 2], "Ben stands up."],
     [["seat_kicked", 2], "Ben was removed from the room."],
@@ -105,7 +107,7 @@ describe("the log of a room", () => {
     const mine: Cast = { ...cast, seat: 0, you: "cGVyc29uMDE" };
     const said = FACTS.filter(([[name, first]]) => !["person_sat", "bot_sat"].includes(name) && (first === 0 || first === mine.you)).map(([fact]) => sayRoom(fact, mine)!);
     const texts = said.map(({ key, params }) => word(key, params));
-    expect(texts).toHaveLength(12);
+    expect(texts).toHaveLength(13);
     for (const text of texts) expect(text).toMatch(/\b(You|you|Your|your)\b/);
     expect(sayRoom(["person_sat", 0, "Ada", ""], mine)!.key).toBe("log.person_sat.you");
     // Another person may have had the seat.

@@ -13,6 +13,8 @@ export const PACES = {
   usual: { bot_delay_ms: 600, beat_ms: 1200 },
   relaxed: { bot_delay_ms: 1800, beat_ms: 2500 },
 } as const;
+/** The first level with bot accounts (P-157). */
+export const BOT_ACCOUNTS_LEVEL = 6;
 export type Pace = keyof typeof PACES;
 
 /** The pace of a room: one of the three, or the nearest one of a room that a program made. */
@@ -39,6 +41,17 @@ export function levelWord(level: string): string {
 export function listedName(name: string): string {
   const bot = /^bot (easy|medium|hard)$/.exec(name);
   return bot ? t("rooms.bot", { level: levelWord(bot[1]!) }) : name;
+}
+
+/** All names in a list of rooms. Bot accounts are told apart by a word. */
+export function listedNames(room: { names: string[]; bot_accounts_at?: number[] }): string {
+  const word = (name: string, at: number) => (room.bot_accounts_at?.includes(at) ? t("rooms.bot_account", { name }) : listedName(name));
+  return room.names.map(word).join(", ");
+}
+
+/** Whether bot accounts may sit, as the service takes it: servers of older levels know none. */
+export function botAccountsFor(botAccounts: boolean, catalogue: Catalogue): { bot_accounts?: boolean } {
+  return catalogue.level.newest >= BOT_ACCOUNTS_LEVEL ? { bot_accounts: botAccounts } : {};
 }
 
 /** A code of the service in words, or at least its last part. */

@@ -10,9 +10,11 @@ export interface Wishes {
   turnSeconds: number;
   pace: Pace;
   isPrivate: boolean;
+  /** Whether programs of other people may sit without an invitation. */
+  botAccounts: boolean;
 }
 
 export function newWishes(game: GameDescription, pace: Pace): Wishes {
   const [least, most] = game.seats;
-  return { game: game.name, seats: Math.min(most, Math.max(least, 3)), options: defaults(game), turnSeconds: 0, pace, isPrivate: false };
+  return { game: game.name, seats: Math.min(most, Math.max(least, 3)), options: defaults(game), turnSeconds: 0, pace, isPrivate: false, botAccounts: false };
 }

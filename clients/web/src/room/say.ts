@@ -55,12 +55,15 @@ export function sayRoom([name, first, second]: Fact, cast: Cast): Said | null | 
     case "seat_left":
     case "seat_kicked":
     case "host_passed":
+    case "bot_account_marked":
     case "timed_out":
     case "seat_taken_back":
     case "seat_resigned":
       return bySeat();
     case "person_admitted":
       return byId("log.person_admitted");
+    case "person_invited":
+      return byId("log.person_invited");
     case "person_muted":
       return byId(second ? "log.person_muted" : "log.person_unmuted");
     case "bot_stood_in":

@@ -10,6 +10,8 @@ export interface Holder {
   /** Id of the person in this room; bots have none. */
   id?: string;
   bot?: string;
+  /** A program of another person plays here. */
+  bot_account?: boolean;
   ready?: boolean;
   stand_in?: string;
   timeouts?: number;
@@ -27,6 +29,7 @@ export interface RoomView {
   turn_seconds?: number;
   bot_delay_ms?: number;
   beat_ms?: number;
+  bot_accounts?: boolean;
   host?: number;
   options?: Document;
   result?: GameResult;
