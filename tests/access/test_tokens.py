@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from itsdangerous import TimestampSigner
-from itsdangerous.encoding import base64_encode
+from itsdangerous.encoding import base64_decode, base64_encode
 
 from towerhall_server.access.names import clean_name
 from towerhall_server.access.tokens import (
@@ -60,6 +60,18 @@ def signed(payload: bytes, *, at: float = START, salt: str = SALT) -> str:
 
 def test_a_token_names_whom_it_was_issued_for() -> None:
     assert whom(tokens().read(tokens().issue(ANN))) == ANN
+
+
+def test_a_token_of_a_bot_account_says_so() -> None:
+    deep = new_person("Deep", bot_account=True)
+    assert whom(tokens().read(tokens().issue(deep))) == deep
+    assert whom(tokens().read(tokens().issue(deep))).bot_account is True
+    assert not new_person("Ada").bot_account
+
+
+def test_a_token_of_a_person_has_the_form_of_older_releases() -> None:
+    payload = tokens().issue(ANN).partition(".")[0]
+    assert json.loads(base64_decode(payload)) == [ANN.id, "Ann", DAYS * DAY]
 
 
 def test_a_token_may_hold_for_a_shorter_time() -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from websockets.exceptions import WebSocketException
 
 from towerhall_conformance import report, server_cases
-from towerhall_conformance.case import BrokenError, Case, Verdict
+from towerhall_conformance.case import BrokenError, Case, NotTriedError, Verdict
 from towerhall_conformance.cases import ALL, EVERY_BYTE
 from towerhall_conformance.guest import Patience
 from towerhall_conformance.host import Host
@@ -114,6 +114,8 @@ async def check_server(
         verdict, why = "passed", ""
         try:
             await case.play(host)
+        except NotTriedError as error:
+            verdict, why = "not tried", str(error)
         except BrokenError as error:
             verdict, why = "failed", str(error)
         except (OSError, WebSocketException, codec.CodecError, LookupError, TypeError) as error:

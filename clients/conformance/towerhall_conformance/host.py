@@ -13,7 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from towerhall_conformance.case import BrokenError, expect
+from towerhall_conformance.case import BrokenError, NotTriedError, expect
 from towerhall_conformance.conduct import Message
 from towerhall_conformance.merge import merged
 from towerhall_protocol import codec
@@ -21,6 +21,7 @@ from towerhall_protocol.level import LEVEL, MSGPACK
 
 SECONDS: Final = 10.0
 ORIGIN: Final = "b3JpZ2luMTE"
+BOT_ACCOUNTS_LEVEL: Final = 6
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -40,6 +41,7 @@ class Peer:
         self.offers: Message | None = None
         """The latest message of that name."""
         self.frames: list[Message] = []
+        self.origin = ORIGIN
 
     @property
     def subprotocol(self) -> str | None:
@@ -56,6 +58,7 @@ class Peer:
             return  # what is read next tells why
 
     async def hello(self, token: str, **more: Any) -> None:
+        self.origin = more.get("origin", ORIGIN)
         await self.send(["hello", {"token": token, "level": LEVEL, "origin": ORIGIN, **more}])
 
     async def receive(self) -> Message:
@@ -112,7 +115,7 @@ class Peer:
             message = await self.until("frame", "rejected", "duplicate", "accepted", clause="P-40")
             if message[0] != "frame" and message[1] == n:
                 return message
-            if message[0] == "frame" and message[3][1:3] == [ORIGIN, n]:
+            if message[0] == "frame" and message[3][1:3] == [self.origin, n]:
                 return message
 
     def _take(self, message: Message) -> None:
@@ -131,6 +134,31 @@ class Peer:
                 self.offers = message
 
 
+class Listener(Peer):
+    """A socket to what concerns a person, and the list that its messages make (P-153)."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        super().__init__(socket)
+        self.list: dict[str, Any] = {}
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case ["welcome", arrival, *_]:
+                self.list = arrival["list"]
+            case ["reset", shown, *_]:
+                self.list = shown
+            case ["patch", patch, *_]:
+                self.list = merged(self.list, patch)
+
+    async def shows(self, code: str, clause: str, **wanted: object) -> None:
+        """A place must become like this; without `wanted`, it must leave the list."""
+        while True:
+            place = self.list["rooms"].get(code)
+            if (place is None) if not wanted else wanted.items() <= (place or {}).items():
+                return
+            await self.until("patch", "reset", clause=clause)
+
+
 class Host:
     """The server, and the people and rooms that cases share, because rates limit new ones."""
 
@@ -138,6 +166,7 @@ class Host:
         self.url = url.rstrip("/")
         self.tokens: dict[str, str] = {}
         self.game: dict[str, Any] = {}
+        self.bot: dict[str, Any] = {}
 
     async def ask(
         self, method: str, path: str, body: Any = None, token: str = "", **headers: str
@@ -151,13 +180,41 @@ class Host:
             self.tokens[name] = answer.document["token"]
         return self.tokens[name]
 
-    async def room(self, **more: Any) -> dict[str, Any]:
+    async def account(self) -> dict[str, Any]:
+        """The bot account. Servers of older levels have none."""
+        if self.bot:
+            return self.bot
+        games = await self.ask("GET", "/v1/games")
+        if games.document["level"]["newest"] < BOT_ACCOUNTS_LEVEL:
+            raise NotTriedError(f"the server is below level {BOT_ACCOUNTS_LEVEL}")
+        answer = await self.ask("POST", "/v1/guests", {"name": "Deep", "bot_account": True})
+        expect(answer.status == 201, "P-112", f"POST /v1/guests answers {answer}")
+        expect(answer.document.get("bot_account") is True, "P-157", "the account is not marked")
+        self.bot, self.tokens["Deep"] = answer.document, answer.document["token"]
+        return self.bot
+
+    @asynccontextmanager
+    async def following(self, token: str) -> AsyncIterator[Listener]:
+        """A socket to the events of a person that has been welcomed."""
+        async with connect(
+            f"ws{self.url.removeprefix('http')}/v1/me/events",
+            subprotocols=[Subprotocol(MSGPACK)],
+            compression=None,
+            proxy=None,
+            close_timeout=1,
+        ) as socket:
+            listener = Listener(socket)
+            await listener.send(["hello", {"token": token, "level": LEVEL}])
+            await listener.until("welcome", clause="P-153")
+            yield listener
+
+    async def room(self, owner: str = "Ada", **more: Any) -> dict[str, Any]:
         """A new room for two."""
         if not self.game:
             games = await self.ask("GET", "/v1/games")
             self.game = next(g for g in games.document["games"] if g["seats"][0] <= 2)
         body = {"game": self.game["name"], "seats": 2, "bot_delay_ms": 0, **more}
-        answer = await self.ask("POST", "/v1/rooms", body, await self.token())
+        answer = await self.ask("POST", "/v1/rooms", body, await self.token(owner))
         expect(answer.status == 201, "P-115", f"POST /v1/rooms answers {answer}")
         found: dict[str, Any] = answer.document
         return found

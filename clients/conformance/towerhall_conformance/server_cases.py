@@ -17,6 +17,8 @@ from towerhall_protocol.level import JSON, LEVEL, MSGPACK
 ALL: Final = Cases[Host]()
 MOVES: Final = 4
 NOWHERE: Final = "ZZZZZZ"
+OTHER: Final = "b3JpZ2luMTI"
+"""The origin of a second client in a room."""
 
 
 @ALL("games", "P-113 P-130", "The list of games, and the levels that the server speaks.")
@@ -333,3 +335,50 @@ async def nonce(host: Host) -> None:
         if opened[0] != "frame":
             raise BrokenError("P-54", f"the nonce was answered {opened}")
         expect(peer.view["room"]["status"] == "playing", "P-54", "the last nonce did not deal")
+
+
+@ALL("bot accounts", "P-57 P-102 P-157", "They sit where the host lets them, and are marked.")
+async def bot_accounts(host: Host) -> None:
+    account = await host.account()
+    closed, opened = await host.room("Ben"), await host.room("Ben", bot_accounts=True)
+    async with host.inside(closed["code"], "Deep") as deep:
+        refused = await deep.command(1, "", {"command": "sit"})
+        expect(refused[2:3] == ["no_bot_accounts"], "P-157", f"sitting led to {refused}")
+    async with host.inside(opened["code"], "Deep") as deep:
+        await deep.command(1, "", {"command": "sit"})
+        holder = deep.view["room"]["seats"]["0"]
+        expect(holder.get("bot_account") is True, "P-62", f"the seat is {holder}")
+    body = {"game": host.game["name"]}
+    quick = await host.ask("POST", "/v1/quickplay", body, account["token"])
+    expect(quick.status == 403, "P-157", f"POST /v1/quickplay answers {quick}")
+
+
+@ALL("events", "P-153 P-154 P-155 P-156", "Invitation, seat, turn and end, over one socket.")
+async def events(host: Host) -> None:
+    account = await host.account()
+    code = (await host.room("Ben", private=True, bot_accounts=False))["code"]
+    path, token = f"/v1/rooms/{code}/invitations", await host.token("Ben")
+    async with (
+        host.following(account["token"]) as told,
+        host.inside(code, "Ben", origin=OTHER) as ben,
+    ):
+        expect(code not in told.list["rooms"], "P-155", f"a place came too early: {told.list}")
+        invited = await host.ask("POST", path, {"id": account["id"]}, token)
+        expect(invited.status == 201, "P-156", f"POST {path} answers {invited}")
+        await told.shows(code, "P-155", invited=True)
+        async with host.inside(code, "Deep") as deep:
+            await deep.command(1, "", {"command": "sit"})
+            await told.shows(code, "P-155", seat=0, status="waiting")
+            await deep.command(2, "", {"command": "ready"})
+            await ben.command(1, "", {"command": "sit"})
+            await ben.command(2, "", {"command": "start"})
+            await told.shows(code, "P-155", status="playing")
+            await ben.command(3, "", {"command": "resign"})
+            await told.shows(code, "P-155", status="over", closed="resigned")
+    async with host.following(account["token"]) as told:
+        await told.shows(code, "P-154", status="over")
+        await told.send(["filter", {}])
+        await told.error("unknown_message", "P-153")
+        await told.send(["ping", 7])
+        pong = await told.until("pong", clause="P-154")
+        expect(pong[1] == 7, "P-154", f"a ping of 7 was answered {pong}")
