@@ -263,3 +263,18 @@ async def test_giving_up_is_asked_twice_and_done_once(
     await dialog.get_by_role("button", name="Resign").click()
     await dialog.get_by_role("button", name="Resign").click()
     await expect(page.get_by_role("button", name="You resigned")).to_be_visible()
+
+
+async def test_a_bot_account_is_marked_beside_its_name_and_in_lists(
+    shared: ServerProcess, visitors: Visitors
+) -> None:
+    service = Service(shared.url)
+    ada, deep = await service.guest("Ada"), await service.guest("Deep", bot_account=True)
+    room = await service.create_room(ada.token, "five_towers", seats=2, bot_accounts=True)
+    async with connect(shared.url, room.code, deep.token, retry=QUICK) as table:
+        await table.sit(0)
+        page = await visitors.visit(f"{shared.url}#/r/{room.code}", guest=ada)
+        seat = page.get_by_role("button", name="Deep Bot account: a program plays here")
+        await expect(seat).to_be_visible()
+        await page.goto(shared.url)
+        await expect(page.get_by_text("Deep (bot account)").first).to_be_visible()
