@@ -86,6 +86,7 @@ from towerhall_server.transparency.service import (
     OtherOriginError,
     Transparency,
     open_public_log,
+    tapped,
 )
 
 logger = logging.getLogger(__name__)
@@ -142,7 +143,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             archive,
         )
 
-        events = Events(log, lobby_store, lambda code: directory.open(code))
+        events = Events(name, lobby_store, lambda code: directory.open(code))
 
         def heard(before: Room | None, after: Room, seq: int) -> None:
             deliveries.heard(before, after)
@@ -223,19 +224,15 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         )
         # An address with an extra slash is unknown, and is refused with a code.
         app.router.redirect_slashes = False
+
+        def heard_by_all() -> AsyncIterator[Wake]:
+            wakes = tapped(public, listen(store_url, name))
+            return log.memory.tapped(people.tapped(events.tapped(board.tapped(wakes))))
+
         tasks = (
             *(_log_tasks(public) if public else ()),
             lasting("beat", directory.beat),
-            lasting(
-                "listen",
-                lambda: directory.listen(
-                    lambda: log.memory.tapped(
-                        people.tapped(
-                            events.tapped(board.tapped(_heard_of(public, store_url, name)))
-                        )
-                    )
-                ),
-            ),
+            lasting("listen", lambda: directory.listen(heard_by_all)),
             lasting("board", board.run),
             lasting("people", people.run),
             lasting("events", events.run),
@@ -273,11 +270,6 @@ async def _public_log(settings: Settings, log: EventLog, meters: Meters) -> Tran
         return await open_public_log(log, settings.signing_keys, *chosen, meters)
     except OtherOriginError as problem:
         raise UnfitStoreError(str(problem)) from None
-
-
-def _heard_of(public: Transparency | None, store_url: str, name: str) -> AsyncIterator[Wake]:
-    wakes = listen(store_url, name)
-    return public.publishing.tapped(wakes) if public else wakes
 
 
 def _log_tasks(public: Transparency) -> tuple["asyncio.Task[None]", ...]:

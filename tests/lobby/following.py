@@ -34,7 +34,7 @@ async def following(url: str, name: str, *, listens: bool = True) -> AsyncIterat
         made[0].heard(*commit)
 
     async with live_node(url, name, listens=False, heard=heard) as live:
-        events = Events(live.log, LobbyStore(live.log), live.directory.open)
+        events = Events(name, LobbyStore(live.log), live.directory.open)
         made.append(events)
         if listens:
             await live.listen(events.tapped)

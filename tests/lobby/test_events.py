@@ -273,7 +273,7 @@ async def test_a_slow_viewer_gets_everything_anew(url: str) -> None:
 
 async def test_an_outage_is_told_and_its_end(url: str, proxy: Proxy) -> None:
     async with EventLog(proxy.url) as log:
-        events = Events(log, LobbyStore(log), lambda code: asyncio.sleep(0))
+        events = Events(log.node, LobbyStore(log), lambda code: asyncio.sleep(0))
         his = await Follower(events, BOB).enter()
         heard: list[Any] = []
         his.send = lambda message, *more: heard.append(message.message)  # type: ignore[method-assign]

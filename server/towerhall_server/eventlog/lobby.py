@@ -5,7 +5,7 @@ raise `StoreError`; its effect is then unknown.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from importlib.resources import files
 from time import time
@@ -14,8 +14,9 @@ from typing import Any, Final
 import msgspec
 
 from towerhall_server.eventlog.append import entry_of, run_call
-from towerhall_server.eventlog.keys import room_keys
+from towerhall_server.eventlog.keys import ME, room_keys
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.notifications import ALL, MORE, PLACE
 from towerhall_server.store.batch import Call
 from towerhall_server.store.resp import Argument, packed, script
 
@@ -107,6 +108,18 @@ class LobbyStore:
             if entries
         }
 
+    # What concerns people, told to all nodes
+
+    def tell_person(self, person: str, room: str, seq: int, place: bytes) -> None:
+        """Tell the node on which a person follows it that a place of theirs has changed. The
+        message may be lost."""
+        self._send("PUBLISH", ME, PLACE + f"{person} {room} {seq} ".encode() + place)
+
+    def tell_followed(self, people: Iterable[str], *, is_all: bool) -> None:
+        """Tell the other nodes who follows here what concerns them. The message may be lost."""
+        names = " ".join((self._log.node, *people))
+        self._send("PUBLISH", ME, (ALL if is_all else MORE) + names.encode())
+
     # Finished games of people
 
     def note_over(self, identity: str, about: bytes, ms: int) -> None:
@@ -189,6 +202,11 @@ class LobbyStore:
             return None
         self._log.memory.note(key, USED, USED_MS)
         return found
+
+    def _send(self, *command: Argument) -> None:
+        """Send a command whose answer does not matter."""
+        sent = self._log.call(Call(packed(*command)))
+        sent.add_done_callback(lambda sent: sent.cancelled() or sent.exception())
 
     async def _ask(self, *command: Argument) -> Any:
         return await self._log.call(Call(packed(*command)))

@@ -14,7 +14,7 @@ further down, in `store`.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
@@ -63,14 +63,13 @@ from towerhall_server.eventlog.keepsakes import Memory
 from towerhall_server.eventlog.keys import (
     CHAT,
     LOBBY,
-    ME,
     NODES,
     PEOPLE,
     SHARDS,
     room_keys,
     shard_keys,
 )
-from towerhall_server.eventlog.notifications import ALL, GUESTS, MORE, PLACE
+from towerhall_server.eventlog.notifications import GUESTS
 from towerhall_server.eventlog.quotas import Quota, take_call
 from towerhall_server.store.batch import Call, Later, give
 from towerhall_server.store.errors import StoreError
@@ -377,16 +376,6 @@ class EventLog:
         """Tell the other nodes how many people are connected to this one. The message may be
         lost."""
         self._publish(PEOPLE, f"{self.node} {count}".encode())
-
-    def tell_person(self, person: str, room: str, seq: int, place: bytes) -> None:
-        """Tell the node on which a person follows it that a place of theirs has changed. The
-        message may be lost."""
-        self._publish(ME, PLACE + f"{person} {room} {seq} ".encode() + place)
-
-    def tell_followed(self, people: Iterable[str], *, is_all: bool) -> None:
-        """Tell the other nodes who follows here what concerns them. The message may be lost."""
-        names = " ".join((self.node, *people))
-        self._publish(ME, (ALL if is_all else MORE) + names.encode())
 
     def _publish(self, channel: str, data: bytes) -> None:
         told = self._batch.call(Call(packed("PUBLISH", channel, data)))

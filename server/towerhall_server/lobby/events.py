@@ -23,7 +23,6 @@ from towerhall_protocol.lobby import LobbyPatch, LobbyReset
 from towerhall_protocol.merge_patch import diff
 from towerhall_protocol.messages import ServerPaused
 from towerhall_server.eventlog.lobby import LobbyStore, now_ms
-from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.notifications import Concerned, Followed, Missed, Wake
 from towerhall_server.frames import Prepared
 from towerhall_server.live.actor import RoomActor
@@ -225,8 +224,8 @@ class Feed:
 class Events:
     """All who follow what concerns them: here, and on the other nodes."""
 
-    def __init__(self, log: EventLog, store: LobbyStore, open_room: Open) -> None:
-        self._log, self._store, self._open = log, store, open_room
+    def __init__(self, node: str, store: LobbyStore, open_room: Open) -> None:
+        self._node, self._store, self._open = node, store, open_room
         self._feeds: dict[str, Feed] = {}
         self._elsewhere: dict[str, tuple[frozenset[str], float]] = {}
         """By node: who follows there, and when that was told."""
@@ -246,7 +245,7 @@ class Events:
         feed = self._feeds.get(person)
         if feed is None:
             feed = self._feeds[person] = Feed(person, self._store, self._open)
-            self._log.tell_followed((person,), is_all=False)
+            self._store.tell_followed((person,), is_all=False)
         feed.guests += 1
         return feed
 
@@ -292,7 +291,7 @@ class Events:
         if person in self._feeds:
             self._feeds[person].take(room, seq, place)
         if person in self._followed:
-            self._log.tell_person(person, room, seq, msgspec.json.encode(place))
+            self._store.tell_person(person, room, seq, msgspec.json.encode(place))
 
     async def tapped(self, wakes: AsyncIterator[Wake]) -> AsyncIterator[Wake]:
         """Pass news through, and take those of persons."""
@@ -304,7 +303,7 @@ class Events:
         match wake:
             case Concerned(person, room, seq, place) if person in self._feeds:
                 self._feeds[person].take(room, seq, _decode(place))
-            case Followed(node, people, is_all) if node != self._log.node:
+            case Followed(node, people, is_all) if node != self._node:
                 known, _ = self._elsewhere.get(node, (frozenset(), 0.0))
                 self._elsewhere[node] = people if is_all else known | people, monotonic()
                 self._gather()
@@ -330,7 +329,7 @@ class Events:
     def tell_followed(self) -> None:
         """Tell the other nodes who follows here, and drop nodes that fell silent."""
         if self._feeds or self._was_followed:
-            self._log.tell_followed(self._feeds, is_all=True)
+            self._store.tell_followed(self._feeds, is_all=True)
         self._was_followed = bool(self._feeds)
         self._gather()
 

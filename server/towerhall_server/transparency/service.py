@@ -1,12 +1,13 @@
 """The public log of a service: its name, its keys, its parts."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import msgspec
 
 from towerhall_protocol.notes import is_name, read_verifier_key
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.notifications import Wake
 from towerhall_server.signing.history import KeyHistory
 from towerhall_server.signing.signer import Signer
 from towerhall_server.telemetry.meters import Meters
@@ -59,3 +60,8 @@ def _new_origin(hosts: Sequence[str]) -> str:
     """Return the log's address if the operator has named a host, else a random name."""
     named = [f"{host}/v1/log" for host in hosts if host.isascii() and "*" not in host]
     return next(filter(is_name, named), f"towerhall/{secrets.token_hex(8)}")
+
+
+def tapped(public: Transparency | None, wakes: AsyncIterator[Wake]) -> AsyncIterator[Wake]:
+    """Pass news through. The public log, if there is one, takes its own."""
+    return public.publishing.tapped(wakes) if public else wakes
