@@ -7,6 +7,7 @@ tells what each viewer sees and what this seat may do.
 from towerhall_client.bot import Policy, play_bot, random_policy
 from towerhall_client.connection import Answer, Disconnected, Happening, Table, connect
 from towerhall_client.errors import RefusedError, ServiceError, TableClosedError, TowerhallError
+from towerhall_client.events import Events, hear_events
 from towerhall_client.evidence_folder import EvidenceFolder
 from towerhall_client.http import Guest, Link, NewRoom, Place, Service
 from towerhall_client.lobby import Lobby, look_at_lobby
@@ -38,6 +39,7 @@ __all__ = [
     "Difference",
     "Disconnected",
     "Document",
+    "Events",
     "Evidence",
     "EvidenceFolder",
     "Guest",
@@ -71,6 +73,7 @@ __all__ = [
     "connect",
     "from_base64url",
     "game_seed",
+    "hear_events",
     "is_signed",
     "key_id",
     "link",

@@ -5,6 +5,7 @@ import { LiveList } from "./live_list.ts";
 import { LEVEL } from "./replay.ts";
 import type { PersonPlace } from "./types.ts";
 
+/** Who follows what concerns them, and where. */
 export interface EventsOptions extends LineOptions {
   origin: string;
   token: string;
@@ -15,6 +16,7 @@ export function hearEvents(options: EventsOptions): Events {
   return new Events(options);
 }
 
+/** The places of one person. Made by `hearEvents`. */
 export class Events extends LiveList<PersonPlace> {
   constructor(options: EventsOptions) {
     super(options.origin, "/v1/me/events", () => ["hello", { token: options.token, level: LEVEL }], options);
