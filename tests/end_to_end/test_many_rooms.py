@@ -43,7 +43,7 @@ async def play(service: Service, token: str, bot: str) -> None:
         moved = 0
         while moved < MOVES and (offers := await table.turn()):
             before = table.view
-            await table.choose(next(iter(offers[0].commands())))
+            await table.send(next(iter(offers[0].commands())))
             await table.until(lambda: table.offers or room_of(table)["status"] == "over")
             moved += table.view != before
         await table.resign()
@@ -85,7 +85,7 @@ async def test_the_client_tells_turns_and_invitations(shared: ServerProcess) -> 
             await events.until(lambda: events.rooms[room.code]["status"] == "playing")
             assert events.invitations == []
             while not deep.offers:
-                await ada.choose(next(iter((await ada.turn())[0].commands())))
+                await ada.send(next(iter((await ada.turn())[0].commands())))
                 await deep.until(lambda: deep.offers or ada.offers)
             await events.until(lambda: events.turns == [room.code])
             await ada.resign()
