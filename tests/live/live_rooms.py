@@ -40,6 +40,7 @@ from towerhall_server.eventlog.answers import (
     Following,
     Reading,
 )
+from towerhall_server.eventlog.append import Appender
 from towerhall_server.eventlog.entry import START, Entry, Point
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import PAGE, EventLog
@@ -61,6 +62,7 @@ from towerhall_server.room.steps import Plan
 from towerhall_server.room.table import Table
 from towerhall_server.store.batch import Later
 from towerhall_server.store.errors import StoreError
+from towerhall_server.store.opening import Store
 
 PATIENCE_SECONDS = 20.0
 CLAIMS = count(1)
@@ -293,6 +295,37 @@ def payload(message: Prepared) -> bytes:
     return message.binary[-message.size :]
 
 
+class WatchedAppender(Appender):
+    """Tells its log every answer, and lets it do something before each append."""
+
+    def __init__(self, log: "WatchedLog", batch: Store) -> None:
+        super().__init__(batch, log.node)
+        self._log = log
+        self._waiting: set[asyncio.Task[None]] = set()
+
+    def ask(
+        self,
+        wanted: Append,
+        answered: Callable[[Answer | StoreError], Later | None],
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
+        def noted(answer: Answer | StoreError) -> Later | None:
+            if not isinstance(answer, StoreError):
+                self._log.answers.append(answer)
+            return answered(answer)
+
+        async def later(first: Awaitable[None]) -> None:
+            await first
+            Appender.ask(self, wanted, noted, meanwhile)
+
+        if self._log.before_append is None:
+            super().ask(wanted, noted, meanwhile)
+        else:
+            task = asyncio.create_task(later(self._log.before_append(wanted)))
+            self._waiting.add(task)
+            task.add_done_callback(self._waiting.discard)
+
+
 class WatchedLog(EventLog):
     """A log that notes every answer to an append."""
 
@@ -301,7 +334,7 @@ class WatchedLog(EventLog):
         self.answers: list[Answer] = []
         self.before_append: Callable[[Append], Awaitable[None]] | None = None
         """Awaited before each append goes out."""
-        self._waiting: set[asyncio.Task[None]] = set()
+        self.appender = WatchedAppender(self, self._batch)
         self.loads = 0
         self.entries_read = 0
         self.page = PAGE
@@ -315,28 +348,6 @@ class WatchedLog(EventLog):
             await first()
 
         self.before_append = once
-
-    def ask(
-        self,
-        wanted: Append,
-        answered: Callable[[Answer | StoreError], Later | None],
-        meanwhile: Callable[[], None] | None = None,
-    ) -> None:
-        def noted(answer: Answer | StoreError) -> Later | None:
-            if not isinstance(answer, StoreError):
-                self.answers.append(answer)
-            return answered(answer)
-
-        async def later(first: Awaitable[None]) -> None:
-            await first
-            EventLog.ask(self, wanted, noted, meanwhile)
-
-        if self.before_append is None:
-            super().ask(wanted, noted, meanwhile)
-        else:
-            task = asyncio.create_task(later(self.before_append(wanted)))
-            self._waiting.add(task)
-            task.add_done_callback(self._waiting.discard)
 
     async def read(
         self, room: str, place: Point = START, *, page: int = PAGE, found: Sequence[Any] = ()

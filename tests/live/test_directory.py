@@ -475,7 +475,7 @@ async def test_a_node_that_was_alone_publishes_for_one_that_comes(one: LiveNode)
     async def wakes() -> AsyncIterator[Wake]:
         for wake in (Alone(), Alive("other"), Alone(), Missed()):
             yield wake
-            publishes.append(one.log.is_heard)
+            publishes.append(one.log.appender.is_heard)
         all_heard.set()
         await asyncio.Event().wait()
 

@@ -70,7 +70,7 @@ async def test_an_answer_that_is_faster_than_the_draft_leaves_nothing_to_make_in
     one: LiveNode, drafts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = await at_play(one)
-    ask = one.log.ask
+    ask = one.log.appender.ask
 
     def answered_first(
         wanted: Append,
@@ -84,7 +84,7 @@ async def test_an_answer_that_is_faster_than_the_draft_leaves_nothing_to_make_in
 
         ask(wanted, both)
 
-    monkeypatch.setattr(one.log, "ask", answered_first)
+    monkeypatch.setattr(one.log.appender, "ask", answered_first)
     seq = first.replay.seq
     drafts.clear()
     await first.move()

@@ -14,5 +14,6 @@ __all__ = [
     "notifications",
     "operators",
     "quotas",
+    "scripts",
     "shared",
 ]

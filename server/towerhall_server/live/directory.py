@@ -304,11 +304,11 @@ class Directory:
                 self._actors[room].follower.audience.hear_of(node, decode_guests(guests))
             case Alive(node):
                 self._neighbours.hear(node)
-                self._node.log.is_heard = True
+                self._node.log.appender.is_heard = True
             case Alone():
-                self._node.log.is_heard = False
+                self._node.log.appender.is_heard = False
             case Missed():
-                self._node.log.is_heard = True
+                self._node.log.appender.is_heard = True
                 for actor in self._actors.values():
                     if len(actor.follower.audience):
                         actor.follower.audience.presence.ask_around()

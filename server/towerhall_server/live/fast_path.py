@@ -13,6 +13,7 @@ import logging
 from functools import partial
 
 from towerhall_server.eventlog.answers import Answer, Appended
+from towerhall_server.eventlog.append import Request
 from towerhall_server.live.alarm import Alarm
 from towerhall_server.live.attempt import Attempt
 from towerhall_server.live.follower import Follower
@@ -21,7 +22,6 @@ from towerhall_server.live.replies import done
 from towerhall_server.room.decision import decide
 from towerhall_server.room.steps import Step
 from towerhall_server.store.batch import Later
-from towerhall_server.store.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class FastPath:
         if item.asked.dry or not is_free:
             return False
         self._inbox.hold()
-        self._follower.node.deciding.add(self._decide, item)
+        self._follower.node.deciding.add(partial(self._decide, item))
         return True
 
     def close(self) -> None:
@@ -51,19 +51,21 @@ class FastPath:
         learns of it after reconnecting. A command that was not decided is sent again then."""
         self._is_closed = True
 
-    def _decide(self, item: Command) -> None:
+    def _decide(self, item: Command) -> Request | None:
+        """The request to append, unless the command is left to the actor."""
         if self._is_closed:
-            return
+            return None
         try:
             attempt = self._attempt(item)
             if attempt is not None:
-                self._follower.ask(attempt, partial(self._answered, item))
-                return
+                answered = partial(self._answered, item, attempt)
+                return Request(attempt.wanted, answered, partial(self._follower.draft, attempt))
         except Exception:
             # The actor decides the command again, and answers if that fails, too.
             logger.exception("room %s: the fast path failed", self._follower.code)
             self._follower.node.meters.fast_path_faults += 1
         self._inbox.release(item)
+        return None
 
     def _attempt(self, item: Command) -> Attempt | None:
         if not item.is_heard():
@@ -74,8 +76,9 @@ class FastPath:
         return follower.attempt(step) if isinstance(step, Step) else None
 
     def _answered(
-        self, item: Command, attempt: Attempt, answer: Answer | StoreError
+        self, item: Command, attempt: Attempt, answer: Answer | Exception
     ) -> Later | None:
+        """The log's answer. Nothing else is asked for this room until it is settled."""
         if self._is_closed:
             return None
         if not isinstance(answer, Appended):

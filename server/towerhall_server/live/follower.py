@@ -44,7 +44,6 @@ from towerhall_server.room import steps
 from towerhall_server.room.debts import dropped_of
 from towerhall_server.room.state import Room
 from towerhall_server.room.steps import Due, Step
-from towerhall_server.store.batch import Later
 from towerhall_server.store.errors import StoreError
 
 logger = logging.getLogger(__name__)
@@ -119,24 +118,16 @@ class Follower:
         expected = self.ahead if clock.is_sure(self.shard) else None
         return attempt_of(*place, step, commit_id, not_before_ms, clocks, monotonic(), expected)
 
-    def ask(
-        self, attempt: Attempt, answered: Callable[[Attempt, Answer | StoreError], Later | None]
-    ) -> None:
-        """Ask the store once. The callback must not raise, and must call `settle` or `conclude`
-        before anything else is asked for this room. It may return a callback, which runs when the
-        other rooms of the same answer have had theirs."""
-        self.node.log.ask(attempt.wanted, partial(answered, attempt), partial(self._draft, attempt))
-
     async def append(self, step: Step, *, not_before_ms: int | None = None) -> Answer:
         """Append a step if its place in the log is free, and show it then."""
         reply: asyncio.Future[Answer | StoreError] = asyncio.get_running_loop().create_future()
 
-        def answered(_: Attempt, answer: Answer | StoreError) -> None:
+        def answered(answer: Answer | StoreError) -> None:
             if not reply.done():
                 reply.set_result(answer)
 
         attempt = self.attempt(step, not_before_ms=not_before_ms)
-        self.ask(attempt, answered)
+        self.node.log.appender.ask(attempt.wanted, answered, partial(self.draft, attempt))
         return await self.conclude(attempt, await reply)
 
     async def conclude(self, attempt: Attempt, answer: Answer | StoreError) -> Answer:
@@ -199,7 +190,7 @@ class Follower:
         self.node.heard(before, change.after)
         self._show(change, attempt.draft)
 
-    def _draft(self, attempt: Attempt) -> None:
+    def draft(self, attempt: Attempt) -> None:
         """Encode the frames of an attempt while the store writes it."""
         if not attempt.told:
             try:

@@ -6,6 +6,7 @@ from functools import cached_property
 import msgspec
 
 from towerhall_protocol.statements import Sign, unsigned
+from towerhall_server.eventlog.append import Request
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import AnyGame
 from towerhall_server.live.archive import Archive
@@ -67,9 +68,9 @@ class Node(msgspec.Struct, frozen=True, dict=True):
     """Slow decisions of all rooms. Close it after the last room."""
 
     @cached_property
-    def deciding(self) -> Stage:
+    def deciding(self) -> Stage[Request]:
         """The batch of commands that came in this tick."""
-        return Stage(self.log.leave)
+        return Stage(self.log.appender.ask_now)
 
     @cached_property
     def chat_fan_out(self) -> ChatFanOut:

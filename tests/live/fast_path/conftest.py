@@ -23,7 +23,7 @@ def _nobody_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 def way(one: LiveNode, monkeypatch: pytest.MonkeyPatch) -> Way:
     """From the first node to its store."""
     found = Way(one.log)
-    monkeypatch.setattr(one.log, "ask", found.ask)
+    monkeypatch.setattr(one.log.appender, "ask", found.ask)
     return found
 
 

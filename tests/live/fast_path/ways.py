@@ -35,7 +35,7 @@ class Way:
     """Between a node and its store: notes every append, and does to the next ones as it is told."""
 
     def __init__(self, log: WatchedLog) -> None:
-        self._ask = log.ask
+        self._ask = log.appender.ask
         self.asked: list[Append] = []
         self.fates: deque[Fate] = deque()
         self.late: list[Callable[[], Later | None]] = []
