@@ -58,6 +58,7 @@ from towerhall_server.live.searches import Searches
 from towerhall_server.room.commits import Commit, decode_commit
 from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Person, guest_of
+from towerhall_server.room.state import sender_of
 from towerhall_server.room.steps import Plan
 from towerhall_server.room.table import Table
 from towerhall_server.store.batch import Later
@@ -484,7 +485,7 @@ async def commits_of(url: str, code: str, rules: AnyGame = DUEL) -> list[Commit]
 
 def commands_in(commits: list[Commit]) -> list[tuple[str, int]]:
     """Sender and number of every command that was done. Each is there once, or the test fails."""
-    found = [(commit.cause.sender, commit.cause.n) for commit in commits if commit.cause.n]
+    found = [(sender_of(commit.cause), commit.cause.n) for commit in commits if commit.cause.n]
     assert len(set(found)) == len(found)
     return found
 

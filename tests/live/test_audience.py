@@ -49,7 +49,7 @@ def _presence_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def sees_what_is_there(stage: Stage, looker: Looker) -> None:
     """The view that was built from messages is the one that somebody gets who comes in now."""
     room = stage.replica.room
-    assert looker.seat == room.table.seat_of(looker.person.id)
+    assert looker.seat == room.table.seated.get(looker.person.id)
     name = view_class(room.rules, looker.seat)
     assert looker.cursor == stage.replica.place.cursor(name)
     assert canonical(looker.view) == canonical(view(room, name))

@@ -185,7 +185,7 @@ async def test_whoever_comes_back_gets_exactly_the_missed_frames_or_a_snapshot(
     name: str, person: Person, enough: int, seen_by_replica: str
 ) -> None:
     pure = whole_room(name)
-    held = view_class(pure.room.rules, pure.room.table.seat_of(person.id))
+    held = view_class(pure.room.rules, pure.room.table.seated.get(person.id))
     frames = frames_of(pure, held)
     went_on = 0
     for seq in range(pure.seq - 24, pure.seq + 1):

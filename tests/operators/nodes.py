@@ -24,6 +24,7 @@ from towerhall_server.operators.sender import Sender
 from towerhall_server.room import steps
 from towerhall_server.room.closing import close_step
 from towerhall_server.room.commits import Cause
+from towerhall_server.room.decision import manage
 from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Person as Seated
 from towerhall_server.room.seats import guest_of
@@ -127,7 +128,7 @@ async def begin(actor: RoomActor) -> None:
             cause = Cause(n, seated.id, f"origin-{n}", m)
             await do(
                 actor,
-                lambda room, s=seated, c=cause, b=body: steps.manage(room, s, c, b),  # type: ignore[misc]
+                lambda room, s=seated, c=cause, b=body: manage(room, s, c, b),  # type: ignore[misc]
             )
     assert actor.follower.room.playing
 

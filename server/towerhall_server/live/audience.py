@@ -97,7 +97,7 @@ class Audience:
     def add(self, room: Room, viewer: Viewer) -> None:
         """Add a viewer. A seat has one connection: an older one is closed."""
         self._chat.end()  # the new viewer has these lines from the store
-        viewer.seat = room.table.seat_of(viewer.person.id)
+        viewer.seat = room.table.seated.get(viewer.person.id)
         if viewer.seat is not None:
             viewer.claim = raised(viewer.claim, self._known_claims(viewer.seat))
         self._host, self._size = room.table.host, len(room.table.seats)
@@ -226,7 +226,7 @@ class Audience:
         moved = [
             (viewer, seat)
             for viewer in self
-            if (seat := room.table.seat_of(viewer.person.id)) != viewer.seat
+            if (seat := room.table.seated.get(viewer.person.id)) != viewer.seat
         ]
         for viewer, _ in moved:
             if viewer.seat is not None and self._seated.get(viewer.seat) is viewer:

@@ -205,10 +205,10 @@ def read_settings(wanted: Mapping[str, object]) -> Settings | Rejected:
 
 
 def seat_of(table: Table, person: Person) -> int:
-    """The seat of a person who passed the gate as seated."""
-    seat = table.seat_of(person.id)
+    """The seat of a person with the right of the seated."""
+    seat = table.seated.get(person.id)
     if seat is None:
-        raise ValueError("the gate refuses people without a seat")
+        raise ValueError("decide refuses people without a seat")
     return seat
 
 

@@ -4,11 +4,12 @@ No command is judged here, and no game is known.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Literal
 
 import msgspec
 
-from towerhall_server.game import Result, Seat, kept
+from towerhall_server.game import Result, Seat
 from towerhall_server.room.events import (
     BotSat,
     BotStoodIn,
@@ -106,27 +107,33 @@ class Table(msgspec.Struct, frozen=True, dict=True):
     def taken(self) -> int:
         return sum(holder is not None for holder in self.seats)
 
-    def seat_of(self, identity: str) -> Seat | None:
-        return _seats_by_identity(self).get(identity)
+    @cached_property
+    def seated(self) -> Mapping[str, Seat]:
+        """The seats of people, by identity."""
+        return {
+            holder.identity: Seat(seat)
+            for seat, holder in enumerate(self.seats)
+            if holder is not None and holder.identity
+        }
+
+    @cached_property
+    def bots(self) -> Mapping[int, str]:
+        """The levels of the bots that move for seats, those that stand in included."""
+        return {
+            seat: holder.plays_as
+            for seat, holder in enumerate(self.seats)
+            if holder is not None and holder.plays_as
+        }
 
     def is_reserved(self, seat: int) -> bool:
         """Whether the seat is reserved for a person who has it or may still take it."""
         owner = self.reserved[seat] if self.reserved else ""
         if not owner or owner in self.kicked:
             return False
-        return self.seat_of(owner) == (None if self.seats[seat] is None else seat)
+        return self.seated.get(owner) == (None if self.seats[seat] is None else seat)
 
     def free_seats(self) -> tuple[Seat, ...]:
         return tuple(Seat(seat) for seat, holder in enumerate(self.seats) if holder is None)
-
-
-@kept
-def _seats_by_identity(table: Table) -> dict[str, Seat]:
-    return {
-        holder.identity: Seat(seat)
-        for seat, holder in enumerate(table.seats)
-        if holder is not None and holder.identity
-    }
 
 
 def fold_table(table: Table, event: RoomEvent) -> Table:

@@ -196,7 +196,7 @@ class Connection(Visit):
             return self._fail("room_gone", error("room_gone"))
         room = actor.follower.room
         self.person = guest_of(room, person)
-        watches = room.table.seat_of(self.person.id) is None
+        watches = room.table.seated.get(self.person.id) is None
         if watches:
             actor.doubt(NEWS_SECONDS)  # the seat may be newer than this node's copy
         else:
