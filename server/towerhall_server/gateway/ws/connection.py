@@ -35,11 +35,11 @@ from towerhall_server.gateway.ws.session import MOST_SHOWN, HangUp, Session, Tel
 from towerhall_server.gateway.ws.socket import RoomSocket
 from towerhall_server.gateway.ws.visit import UNKNOWN, Visit
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.chain_told import chain_of
 from towerhall_server.live.chat import BACKLOG, make_emote, message_of, say
 from towerhall_server.live.directory import PoisonedRoomError
+from towerhall_server.live.fan_out import chain_of
 from towerhall_server.live.history import page
-from towerhall_server.live.inbox import Command, Join, Resync
+from towerhall_server.live.items import Command, Join, Resync
 from towerhall_server.live.replies import is_shown
 from towerhall_server.lobby.my_rooms import admits
 from towerhall_server.room.gate import silence
