@@ -54,9 +54,8 @@ from towerhall_server.gateway.responses import error_handlers
 from towerhall_server.gateway.ws.request_socket import IDLE_SECONDS, request_sockets
 from towerhall_server.gateway.ws.socket import RoomSocket
 from towerhall_server.live.archive import Archive
-from towerhall_server.live.clock import ServiceClock
 from towerhall_server.live.directory import GO_WITHIN_MS, Directory
-from towerhall_server.live.node import Node
+from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.live.records import InPublic, Records
 from towerhall_server.live.search_process import start_search_process
 from towerhall_server.live.searches import Searches

@@ -46,12 +46,10 @@ from towerhall_server.game import AnyGame, Seat
 from towerhall_server.live import presence as presence_module
 from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.chat import message_of, say
-from towerhall_server.live.clock import ServiceClock
-from towerhall_server.live.commit_ids import CommitIds
 from towerhall_server.live.follower import Follower
 from towerhall_server.live.history import page
-from towerhall_server.live.inbox import Command, Join, TimeIsUp
-from towerhall_server.live.node import Node
+from towerhall_server.live.items import Command, Join, TimeIsUp
+from towerhall_server.live.node import CommitIds, Node, ServiceClock
 from towerhall_server.live.replica import Replica
 from towerhall_server.room import steps
 from towerhall_server.room.commits import encode_commit
@@ -290,7 +288,7 @@ class Stage:
                 tap.send(Prepared(found))
             case Say(who, text):
                 await say(self._node.log, self.room.table, self.taps[who], text)
-                self.actor.follower.audience.tell(message_of(self.log.lines[-1]))
+                self.actor.follower.audience.fan_out.tell(message_of(self.log.lines[-1]))
             case TimeOut():
                 self.log.served_ms = max(self.log.served_ms, steps.deadline_ms(self.room))
                 self.actor.put(TimeIsUp())

@@ -50,10 +50,9 @@ from towerhall_server.game import AnyGame, Perspective, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.archive import Archive
-from towerhall_server.live.clock import ServiceClock
 from towerhall_server.live.directory import Directory
-from towerhall_server.live.inbox import Command, Join
-from towerhall_server.live.node import Node, no_wait
+from towerhall_server.live.items import Command, Join
+from towerhall_server.live.node import Node, ServiceClock, no_wait
 from towerhall_server.live.searches import Searches
 from towerhall_server.room.commits import Commit, decode_commit
 from towerhall_server.room.events import Settings

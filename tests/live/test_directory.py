@@ -34,7 +34,6 @@ from towerhall_server.eventlog.entry import entry_after
 from towerhall_server.eventlog.keys import CHAT, SHARDS, room_keys, shard_of
 from towerhall_server.eventlog.notifications import Alive, Alone, Missed, Wake
 from towerhall_server.live import directory as directory_module
-from towerhall_server.live.attempt import BACKSTOP_MS
 from towerhall_server.live.chat import say
 from towerhall_server.live.directory import (
     IDLE_BEATS,
@@ -42,7 +41,8 @@ from towerhall_server.live.directory import (
     PoisonedRoomError,
     new_code,
 )
-from towerhall_server.live.inbox import TimeIsUp
+from towerhall_server.live.follower import BACKSTOP_MS
+from towerhall_server.live.items import TimeIsUp
 from towerhall_server.live.record_store import record_of
 from towerhall_server.record.verify import verify
 from towerhall_server.room.codes import is_code

@@ -11,9 +11,8 @@ from towerhall_protocol.messages import ServerFrame, ServerPaused
 from towerhall_protocol.statements import Sign
 from towerhall_server.eventlog.answers import Answer, Append, Conflict
 from towerhall_server.game import Seat
-from towerhall_server.live import audience
-from towerhall_server.live.change import Change
-from towerhall_server.live.draft import Draft, draft
+from towerhall_server.live import fan_out
+from towerhall_server.live.fan_out import Change, Draft, draft_of
 from towerhall_server.store.batch import Later
 from towerhall_server.store.errors import StoreError
 
@@ -29,9 +28,9 @@ def drafts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         change: Change, views: Mapping[str, Document], seated: Collection[Seat], sign: Sign
     ) -> Draft:
         made.append(change.seq)
-        return draft(change, views, seated, sign)
+        return draft_of(change, views, seated, sign)
 
-    monkeypatch.setattr(audience, "draft", noted)
+    monkeypatch.setattr(fan_out, "draft_of", noted)
     return made
 
 

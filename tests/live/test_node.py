@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from towerhall_server.live.stage import AT_ONCE, Stage
+from towerhall_server.live.node import ROOMS_AT_ONCE, Stage
 
 
 def nothing(_: list[None]) -> None:
@@ -32,9 +32,9 @@ async def test_all_that_came_in_a_tick_is_done_in_the_next_one_and_in_order() ->
 
 async def test_of_very_many_some_are_done_in_each_tick_and_still_in_order() -> None:
     stage, done = Stage(nothing), list[int]()
-    for number in range(2 * AT_ONCE + 1):
+    for number in range(2 * ROOMS_AT_ONCE + 1):
         stage.add(partial(done.append, number))
-    for ticks, count in enumerate((AT_ONCE, 2 * AT_ONCE, 2 * AT_ONCE + 1), 1):
+    for ticks, count in enumerate((ROOMS_AT_ONCE, 2 * ROOMS_AT_ONCE, 2 * ROOMS_AT_ONCE + 1), 1):
         await asyncio.sleep(0)
         assert done == list(range(count)), ticks
 

@@ -25,7 +25,7 @@ from towerhall_server.eventlog import scripts
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.notifications import Alive, Wake
 from towerhall_server.live import directory as directory_module
-from towerhall_server.live.attempt import BACKSTOP_MS
+from towerhall_server.live.follower import BACKSTOP_MS
 from towerhall_server.live.replica import TAIL
 from towerhall_server.store.errors import StoreError
 

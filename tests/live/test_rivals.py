@@ -31,7 +31,7 @@ from towerhall_server.eventlog.entry import Stamps
 from towerhall_server.eventlog.keys import room_keys, shard_of
 from towerhall_server.live import actor as actor_module
 from towerhall_server.live import alarm
-from towerhall_server.live.inbox import Doubt, TimeIsUp
+from towerhall_server.live.items import Doubt, TimeIsUp
 from towerhall_server.room.commits import decode_commit
 from towerhall_server.room.during import TIMEOUTS_TO_GO
 from towerhall_server.room.events import BotStoodIn, TimedOut

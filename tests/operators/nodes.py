@@ -14,10 +14,9 @@ from towerhall_server.eventlog.notifications import listen
 from towerhall_server.eventlog.operators import OperatorStore, Person
 from towerhall_server.game import Rejected, discover
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.clock import ServiceClock
 from towerhall_server.live.directory import Directory
-from towerhall_server.live.inbox import Order
-from towerhall_server.live.node import Node
+from towerhall_server.live.items import Order
+from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.operators.deliveries import Deliveries, Pace
 from towerhall_server.operators.keys import Webhook
 from towerhall_server.operators.sender import Sender

@@ -15,8 +15,7 @@ from towerhall_client.connection import connect
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.operators import Delivered
 from towerhall_server.game import discover
-from towerhall_server.live.clock import ServiceClock
-from towerhall_server.live.node import Node
+from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.operators.reading import Logs
 
 

@@ -488,7 +488,7 @@ class Stage:
     def enter(self, person: Person, origin: str = "") -> Looker:
         looker = Looker(person, origin)
         self.audience.add(self.replica.room, looker)
-        self.audience.snapshot(self.replica.place, looker)
+        self.audience.fan_out.snapshot(self.replica.place, looker)
         return looker
 
     def follow(self, seq: int | None = None) -> None:

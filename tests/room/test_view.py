@@ -36,7 +36,7 @@ from towerhall_protocol.fairness import commitment
 from towerhall_protocol.merge_patch import apply
 from towerhall_server.game import AnyGame, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
-from towerhall_server.live.change import Change
+from towerhall_server.live.fan_out import Change
 from towerhall_server.live.replica import follow
 from towerhall_server.room.closing import abandon_step
 from towerhall_server.room.commits import Cause, decode_commit

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from towerhall_server.live.absence import Absence
 from towerhall_server.live.follower import Follower
-from towerhall_server.live.inbox import Command
+from towerhall_server.live.items import Command
 from towerhall_server.live.loading import NEWER, load
 from towerhall_server.live.node import Node
 from towerhall_server.room.commands import NEEDS

@@ -8,9 +8,7 @@ from tests.live.live_rooms import (
 )
 from towerhall_server.live import presence
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.inbox import (
-    Item,
-)
+from towerhall_server.live.items import Item
 
 
 @pytest.fixture(autouse=True)

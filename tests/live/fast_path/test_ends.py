@@ -27,11 +27,7 @@ from towerhall_protocol.messages import (
 from towerhall_server.game import Seat
 from towerhall_server.live.alarm import Alarm
 from towerhall_server.live.audience import Audience
-from towerhall_server.live.inbox import (
-    Command,
-    Item,
-    Tried,
-)
+from towerhall_server.live.items import Command, Item, Tried
 
 
 async def test_a_room_whose_log_is_gone_sends_everybody_away(

@@ -36,12 +36,8 @@ from towerhall_protocol.messages import (
 from towerhall_server.eventlog.answers import Conflict
 from towerhall_server.game import Seat
 from towerhall_server.live import absence
-from towerhall_server.live.follower import Follower
-from towerhall_server.live.inbox import (
-    Command,
-    Item,
-    Join,
-)
+from towerhall_server.live.items import Command, Item, Join
+from towerhall_server.live.writer import Writer
 
 # Who takes it
 
@@ -98,7 +94,7 @@ async def test_the_commands_of_a_tick_go_in_step_and_people_are_told_before_book
 
     tables = [await seated(one) for _ in range(3)]
     for name in ("attempt", "draft", "announce", "settle"):
-        note(Follower, name)
+        note(Writer, name)
     way.fates.extend(["late answer"] * 3)
     for ann, _ in tables:
         ann.ask("ready")

@@ -19,9 +19,7 @@ from towerhall_protocol.messages import (
 )
 from towerhall_server.eventlog.answers import Answer, Append
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.inbox import (
-    Item,
-)
+from towerhall_server.live.items import Item
 from towerhall_server.store.batch import Later
 from towerhall_server.store.errors import StoreError
 

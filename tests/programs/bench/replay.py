@@ -30,10 +30,9 @@ from towerhall_server.eventlog.entry import START, Point
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import discover
-from towerhall_server.live.attempt import TTL_MS
-from towerhall_server.live.clock import ServiceClock
+from towerhall_server.live.follower import TTL_MS
 from towerhall_server.live.loading import load
-from towerhall_server.live.node import Node
+from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.room.commits import decode_commit
 from towerhall_server.room.events import Settings
 from towerhall_server.room.state import sender_of

@@ -42,7 +42,7 @@ from towerhall_server.gateway.http.operator_requests import (
 from towerhall_server.gateway.responses import RefusedError, answer, read_body
 from towerhall_server.live.directory import PoisonedRoomError
 from towerhall_server.live.follower import RoomGoneError
-from towerhall_server.live.inbox import Order
+from towerhall_server.live.items import Order
 from towerhall_server.live.replica import Replica
 from towerhall_server.operators.happenings import identities, state_of
 from towerhall_server.operators.keys import Operators, key_digest

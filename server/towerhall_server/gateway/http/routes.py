@@ -45,8 +45,8 @@ from towerhall_server.gateway.ws.listener import Listener
 from towerhall_server.gateway.ws.socket import RoomSocket, socket_of
 from towerhall_server.live.absence import ABSENT_SECONDS
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.chain_told import chain_of
 from towerhall_server.live.directory import PoisonedRoomError
+from towerhall_server.live.fan_out import chain_of
 from towerhall_server.live.record_store import Kept, RecordNotReadyError
 from towerhall_server.lobby.games import describe_games
 from towerhall_server.room.codes import is_code
