@@ -287,11 +287,11 @@ def _bad_options(game: AnyGame, detail: str) -> Rejected:
     return Rejected(BAD_OPTIONS, game.reasons[BAD_OPTIONS].rule, {"detail": detail[:DETAIL_LENGTH]})
 
 
-Holder = TypeVar("Holder", bound=msgspec.Struct)
+Owner = TypeVar("Owner", bound=msgspec.Struct)
 Kept = TypeVar("Kept")
 
 
-def kept(derive: Callable[[Holder], Kept]) -> Callable[[Holder], Kept]:
+def kept(derive: Callable[[Owner], Kept]) -> Callable[[Owner], Kept]:
     """Cache a value derived from an immutable struct (`dict=True`) inside that struct.
 
     The value is made once and is always the same object, which makes diffs cheap. It is freed with

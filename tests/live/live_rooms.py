@@ -20,7 +20,7 @@ from redis.asyncio import Redis
 from tests.games import tile_duel as duel
 from tests.live.search_threads import start_search_thread
 from tests.room.pure_rooms import id_of
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 from towerhall_protocol.codec import FROM_SERVER, decode
 from towerhall_protocol.level import LEVEL
 from towerhall_protocol.messages import (
@@ -116,9 +116,9 @@ class Client:
         message = read_server(decode(data, FROM_SERVER))
         assert message is not None
         self.got.append(message)
-        for happening in self.replay.receive(message):
-            if isinstance(happening, h.Faulted):
-                self.faults.append(happening.reason)
+        for update in self.replay.receive(message):
+            if isinstance(update, u.Faulted):
+                self.faults.append(update.reason)
         self._came.set()
 
     def end(self, reason: str) -> None:

@@ -39,11 +39,11 @@ from towerhall_server.room.events import (
 from towerhall_server.room.rematch import rematch_plan
 from towerhall_server.room.seats import Known, read_settings
 from towerhall_server.room.steps import found
-from towerhall_server.room.table import Holder, fold_table
+from towerhall_server.room.table import SeatHolder, fold_table
 from towerhall_server.room.view import SHARED, describe, shown_cause, view
 
 
-def held(pure: PureRoom, seat: int) -> Holder:
+def held(pure: PureRoom, seat: int) -> SeatHolder:
     holder = pure.room.table.seats[seat]
     assert holder is not None
     return holder

@@ -41,7 +41,7 @@ from towerhall_server.room.commits import Cause
 from towerhall_server.room.decision import step_of
 from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder, Status
+from towerhall_server.room.table import SeatHolder, Status
 from towerhall_server.room.view import view, view_class
 
 people = st.sampled_from(PEOPLE)
@@ -190,7 +190,7 @@ class TableMachine(RuleBasedStateMachine):
             return PEOPLE[number % len(PEOPLE)]
         return Person(holder.identity, holder.name)
 
-    def holders(self) -> list[Holder]:
+    def holders(self) -> list[SeatHolder]:
         return [holder for holder in self.pure.room.table.seats if holder is not None]
 
     # What people do

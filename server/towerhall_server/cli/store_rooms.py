@@ -24,7 +24,7 @@ from towerhall_server.live.replica import Replica
 from towerhall_server.live.writer import Writer
 from towerhall_server.room import steps
 from towerhall_server.room.closing import close_step
-from towerhall_server.room.table import Holder, Table
+from towerhall_server.room.table import SeatHolder, Table
 from towerhall_server.room.view import describe
 from towerhall_server.store.data_folder import socket_of_engine
 from towerhall_server.store.errors import StoreError
@@ -138,7 +138,7 @@ def details(found: Found) -> dict[str, Any]:
     return document
 
 
-def _seat(table: Table, seat: int, holder: Holder | None) -> dict[str, Any]:
+def _seat(table: Table, seat: int, holder: SeatHolder | None) -> dict[str, Any]:
     if holder is None:
         return {"seat": seat}
     document: dict[str, Any] = {"seat": seat, "name": holder.name}

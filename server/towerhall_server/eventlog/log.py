@@ -36,11 +36,11 @@ from towerhall_server.eventlog.answers import (
 )
 from towerhall_server.eventlog.append import Appender, append_call
 from towerhall_server.eventlog.beats import beat_all
+from towerhall_server.eventlog.buckets import Quota, take_call
 from towerhall_server.eventlog.entry import START, Entry, Point
 from towerhall_server.eventlog.keepsakes import Memory
 from towerhall_server.eventlog.keys import CHAT, LOBBY, NODES, PEOPLE, SHARDS, room_keys, shard_keys
 from towerhall_server.eventlog.notifications import GUESTS
-from towerhall_server.eventlog.quotas import Quota, take_call
 from towerhall_server.eventlog.scripts import (
     ADVANCE,
     BEAT,

@@ -17,7 +17,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from towerhall_server.operators.addresses import Address, is_public, meant
-from towerhall_server.operators.keys import Webhook
+from towerhall_server.operators.operator import Webhook
 
 ATTEMPT_SECONDS: Final = 10.0
 MOST_LINE_BYTES: Final = 8192

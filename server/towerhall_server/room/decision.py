@@ -24,7 +24,7 @@ from towerhall_server.room.search import clock_only
 from towerhall_server.room.seats import NOTHING_KNOWN, Known, Person, starts_by_itself
 from towerhall_server.room.state import Decided, Done, Room, decides, happen, look_up
 from towerhall_server.room.steps import Step, owing, play
-from towerhall_server.room.table import Holder, Table
+from towerhall_server.room.table import SeatHolder, Table
 
 ROLES: Final[Mapping[tuple[bool, bool], frozenset[Role]]] = {
     (False, False): frozenset({"watcher"}),
@@ -163,7 +163,7 @@ def manage(
 
 def _player(
     room: Room, person: Person, cause: Cause, body: Mapping[str, Any], tag: str
-) -> Holder | Rejected:
+) -> SeatHolder | Rejected:
     """The holder of the seat whose command the game decides, or the refusal of a command that
     never gets to the game."""
     refusal = refuse(room.table, person.id, GAME)

@@ -13,7 +13,7 @@ from towerhall_server.room.events import PersonAdmitted, PersonMuted, SeatKicked
 from towerhall_server.room.parameters import Admit, Kick, Mute, Unmute, name_of
 from towerhall_server.room.seats import Events, Known, Person, named_seat
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder, Table
+from towerhall_server.room.table import SeatHolder, Table
 
 MOST_NAMED: Final = 100
 """People in each of the two lists: the view of everybody holds both."""
@@ -75,7 +75,7 @@ def _named(table: Table, person: Person, wanted: Admit | Mute | Unmute) -> str |
     return Rejected("own_seat", CLAUSE) if wanted.id == person.id else wanted.id
 
 
-def _other(table: Table, person: Person, seat: int) -> Holder | Rejected:
+def _other(table: Table, person: Person, seat: int) -> SeatHolder | Rejected:
     """Who has that seat, if it is another person."""
     holder = table.seats[seat]
     if holder is None or holder.is_bot:

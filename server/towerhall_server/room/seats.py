@@ -39,7 +39,7 @@ from towerhall_server.room.parameters import (
     Start,
 )
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder, Table
+from towerhall_server.room.table import SeatHolder, Table
 
 HASH_BYTES: Final = 32
 SETTINGS: Final = tuple(field.name for field in msgspec.structs.fields(Settings))
@@ -151,7 +151,7 @@ def _sealed(table: Table) -> Sealed:
     return Sealed(table.deal + 1, tuple(holder.nonce_hash for holder in _holders(table)))
 
 
-def _holders(table: Table) -> list[Holder]:
+def _holders(table: Table) -> list[SeatHolder]:
     return [holder for holder in table.seats if holder is not None]
 
 

@@ -25,7 +25,7 @@ from towerhall_server.room.events import (
     derived,
 )
 from towerhall_server.room.pace import after_one_more
-from towerhall_server.room.table import Holder, Table, bot, fold_table
+from towerhall_server.room.table import SeatHolder, Table, bot, fold_table
 
 MOST_REMEMBERED: Final = 16
 """Commands per sender that are remembered with their seq; older ones are `stale`."""
@@ -255,5 +255,5 @@ def seed_of(room: Room, deal: int) -> bytes:
     return game_seed(room.secret, room.table.uid, deal, nonces)
 
 
-def _unready(holder: Holder) -> Holder:
+def _unready(holder: SeatHolder) -> SeatHolder:
     return msgspec.structs.replace(holder, ready=holder.is_bot)

@@ -40,7 +40,7 @@ from towerhall_server.room.events import (
 Status = Literal["waiting", "sealed", "playing", "over"]
 
 
-class Holder(msgspec.Struct, frozen=True):
+class SeatHolder(msgspec.Struct, frozen=True):
     """The holder of a seat: a person by identity, or a bot by level."""
 
     name: str
@@ -82,7 +82,7 @@ class Table(msgspec.Struct, frozen=True, dict=True):
     commitment: bytes
     host: str
     key_hash: bytes
-    seats: tuple[Holder | None, ...]
+    seats: tuple[SeatHolder | None, ...]
     status: Status = "waiting"
     deal: int = 0
     """The deals so far, cancelled ones included."""
@@ -140,7 +140,7 @@ def fold_table(table: Table, event: RoomEvent) -> Table:
     replace = msgspec.structs.replace
     match event:
         case PersonSat(seat, identity, name, nonce_hash):
-            holder = Holder(name=name, identity=identity, nonce_hash=nonce_hash)
+            holder = SeatHolder(name=name, identity=identity, nonce_hash=nonce_hash)
             return _with_seat(table, seat, holder)
         case BotSat(seat, level):
             return _with_seat(table, seat, bot(level))
@@ -197,27 +197,27 @@ def fold_table(table: Table, event: RoomEvent) -> Table:
     raise ValueError(f"{type(event).__name__} cannot happen to a room that is there")
 
 
-def bot(level: str) -> Holder | None:
+def bot(level: str) -> SeatHolder | None:
     """A bot as the holder of a seat; `None` if there is no level."""
-    return Holder(name=f"bot {level}", level=level, ready=True) if level else None
+    return SeatHolder(name=f"bot {level}", level=level, ready=True) if level else None
 
 
 def _changed(table: Table, seat: int, **changes: object) -> Table:
     return _with_seat(table, seat, msgspec.structs.replace(_held(table, seat), **changes))
 
 
-def _fresh(holder: Holder) -> Holder:
+def _fresh(holder: SeatHolder) -> SeatHolder:
     """Ready for another deal: nonces are good for one only."""
     return msgspec.structs.replace(holder, ready=holder.is_bot, nonce_hash=b"", nonce=b"")
 
 
-def _held(table: Table, seat: int) -> Holder:
+def _held(table: Table, seat: int) -> SeatHolder:
     holder = table.seats[seat]
     if holder is None:
         raise ValueError(f"no holder in seat {seat}")
     return holder
 
 
-def _with_seat(table: Table, seat: int, holder: Holder | None) -> Table:
+def _with_seat(table: Table, seat: int, holder: SeatHolder | None) -> Table:
     seats = (*table.seats[:seat], holder, *table.seats[seat + 1 :])
     return msgspec.structs.replace(table, seats=seats)

@@ -16,7 +16,7 @@ from towerhall_server.game import AnyGame, Perspective, Seat, kept
 from towerhall_server.room.commits import Cause, Commit
 from towerhall_server.room.events import facts
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder, Table
+from towerhall_server.room.table import SeatHolder, Table
 
 VIEW_VERSION: Final = 2
 """Version of the room part of a view. A client with another version gets a snapshot."""
@@ -136,7 +136,7 @@ def _table(table: Table) -> dict[str, object]:
     return document
 
 
-def _holder(table: Table, holder: Holder) -> dict[str, object]:
+def _holder(table: Table, holder: SeatHolder) -> dict[str, object]:
     document: dict[str, object] = {"name": holder.name}
     if table.aliased and holder.identity:
         document["id"] = holder.identity
