@@ -8,10 +8,10 @@ what rooms ask of a store. Steps are plain data: `perform` does on one stage wha
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
 import msgspec
 import pytest
@@ -32,6 +32,7 @@ from towerhall_protocol.messages import (
 from towerhall_protocol.offers import Offer
 from towerhall_protocol.wire import read_server
 from towerhall_server.eventlog.answers import Append, Appended, Following, Line
+from towerhall_server.eventlog.append import Request
 from towerhall_server.eventlog.entry import (
     COMMIT_ID_BYTES,
     START,
@@ -107,8 +108,13 @@ class MemoryLog:
             meanwhile()
         asyncio.get_running_loop().call_soon(tell, self.append(wanted))
 
-    def leave(self) -> None:
-        """What is asked for here is there."""
+    @property
+    def appender(self) -> Self:
+        return self
+
+    def ask_now(self, requests: Iterable[Request]) -> None:
+        for request in requests:
+            self.ask(*request)
 
     def append(self, wanted: Append) -> Appended:
         assert wanted.before == (self.entries[-1].point if self.entries else START)

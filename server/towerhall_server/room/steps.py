@@ -167,8 +167,10 @@ def deadline_ms(room: Room) -> int:
 
 
 def bot_to_act(room: Room) -> Seat | None:
+    """The seat whose turn it is and that a bot plays, if any. Always asks the rules, so that rules
+    which fail refuse a command before it is in the log."""
     bots = room.table.bots
-    for seat in room.to_act() if bots else ():
+    for seat in room.to_act():
         if seat in bots:
             return seat
     return None
