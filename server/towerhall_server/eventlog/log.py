@@ -2,7 +2,7 @@
 
 The log is the lock. A room has no owner: any node may append, and the script decides which commit
 gets the next seq. Three things make this safe. An append names the seq *and* the chain that it
-follows. So a node that was away, or whose store went back in time, conflicts instead of forking the
+follows: a node that was away, or whose store went back in time, conflicts instead of forking the
 log. An append is idempotent, so after a lost reply the same bytes are sent again. A read starts
 *at* the reader's own place and checks every link, so a log that went back is noticed.
 

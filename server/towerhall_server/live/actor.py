@@ -6,8 +6,8 @@ holds it, and the log decides which commit comes first. The store answers an app
 - **appended**: the log holds the commit. Fold it and show it; the frame is the acknowledgement.
 - **conflict**: another commit came first. Read and show the missing entries, then decide again. The
   log may hold this command already, done by another node: then tell its seq. The game decides again
-  only if its state has changed, so a slow search does not starve. What the room wanted to do by
-  itself is dropped, and derived from the new state.
+  only if its state has changed, so a slow search does not starve. A step that the room wanted to do
+  by itself is dropped, and derived from the new state.
 - **early**: a timer fired before its time. Wait for the rest.
 - **gone**: the store has no log. If the room was removed, its viewers are sent away. If the store
   lost the log and this node holds all of it, the log is put back; then it is a conflict.

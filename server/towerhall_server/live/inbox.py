@@ -1,7 +1,7 @@
 """The way of items into a room: a queue, and past it the fast path of commands.
 
 Most commands are allowed and have no rival. A turn of the actor's loop would cost as much as the
-decision itself, and would make the command wait twice. So the fast path decides such a command in
+decision itself, and would make the command wait twice. The fast path decides such a command in
 the tick in which it comes, and shows it with the store's answer. All other cases go to the actor:
 commands that are refused, slow, answered before or in need of facts; steps that the store did not
 append.

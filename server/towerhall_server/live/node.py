@@ -1,4 +1,4 @@
-"""What the rooms of a server share: log, clock, ids, batches, games, metrics and callbacks."""
+"""The things that rooms of a server share: log, clock, ids, batches, games, metrics, callbacks."""
 
 import asyncio
 import logging
@@ -95,9 +95,9 @@ class Stage(Generic[Result]):
     the next step gets their results, `None` left out.
 
     A move runs through more code than the caches of a core hold. Under load many moves come in one
-    tick. One by one, each of them would load the code of every step anew. So they go step by step:
-    decide all; send all to the store in one write; encode their frames meanwhile; and when the
-    answers come together, send all frames before the bookkeeping.
+    tick. One by one, each of them would load the code of every step anew. They go step by step
+    instead: decide all; send all to the store in one write; encode their frames meanwhile; and when
+    the answers come together, send all frames before the bookkeeping.
     """
 
     __slots__ = ("_then", "_todo")
@@ -147,7 +147,7 @@ async def no_wait(person: str) -> int:
 
 
 class Node(msgspec.Struct, frozen=True, dict=True):
-    """What the rooms of a server share."""
+    """The shared things of all rooms on a server."""
 
     name: str
     log: EventLog

@@ -38,7 +38,7 @@ class Pending(msgspec.Struct, frozen=True):
     at: Point
     room: Room
     marks: Mapping[int, str]
-    """Of all commits that were read."""
+    """The marks of all commits that were read."""
 
     @property
     def told(self) -> Delivered:

@@ -1,7 +1,7 @@
 """One attempt of a delivery: a signed POST to the operator's webhook.
 
 Only the status counts: 2xx means success, everything else is retried. Redirects are not followed. A
-name is resolved here, and the connection goes to the checked address. So no name can lead into a
+name is resolved here, and the connection goes to the checked address. No name can lead into a
 network that only this server can reach.
 """
 

@@ -1,4 +1,4 @@
-"""What becomes of a person's command: rights, rules and pace decide it, for fast path and actor.
+"""Decides a person's command by rights, rules and pace, for fast path and actor.
 
 A role follows from the log and the identity, never from a message. Rooms judge by their newest
 state, when a command is applied.

@@ -162,7 +162,7 @@ _PLAIN = {
     for kind in _ALL_PUBLIC
     if {field.type for field in msgspec.structs.fields(kind)} <= {int, bool, str, Seat}
 }
-"""Of these, the events without fields to convert: the most frequent and the cheapest."""
+"""Those without fields to convert: the most frequent events, and the cheapest."""
 
 
 def facts(event: Event) -> tuple[object, ...]:
