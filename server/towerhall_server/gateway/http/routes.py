@@ -40,7 +40,7 @@ from towerhall_server.gateway.responses import (
     refusal,
     takes_gzip,
 )
-from towerhall_server.gateway.ws.connection import Connection
+from towerhall_server.gateway.ws.connection import RoomConnection
 from towerhall_server.gateway.ws.listener import Listener
 from towerhall_server.gateway.ws.socket import RoomSocket, socket_of
 from towerhall_server.live.absence import ABSENT_SECONDS
@@ -213,8 +213,8 @@ class Routes:
         """Play or watch. Errors before the first message are answered over HTTP."""
         room = websocket.path_params["code"]
 
-        def connection(socket: RoomSocket, address: str, text: bool) -> Connection:
-            return Connection(self._hall, socket, room, address, text=text)
+        def connection(socket: RoomSocket, address: str, text: bool) -> RoomConnection:
+            return RoomConnection(self._hall, socket, room, address, text=text)
 
         await self._serve(websocket, connection)
 

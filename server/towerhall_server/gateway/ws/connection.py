@@ -59,7 +59,7 @@ Errand: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 the task's first step, and Python would log a warning."""
 
 
-class Connection(Visit):
+class RoomConnection(Visit):
     """A viewer behind a socket."""
 
     __slots__ = (

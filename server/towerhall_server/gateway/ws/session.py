@@ -9,8 +9,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from towerhall_protocol.codec import CodecError, decode, decode_json
-from towerhall_protocol.codec import Limits as CodecLimits
+from towerhall_protocol.codec import CodecError, CodecLimits, decode, decode_json
 from towerhall_protocol.error_messages import error_of
 from towerhall_protocol.errors import clause_of, hint
 from towerhall_protocol.messages import (
