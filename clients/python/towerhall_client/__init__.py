@@ -5,7 +5,7 @@ tells what each viewer sees and what this seat may do.
 """
 
 from towerhall_client.bot import Policy, play_bot, random_policy
-from towerhall_client.connection import Answer, Disconnected, Update, Table, connect
+from towerhall_client.connection import Answer, Disconnected, Table, Update, connect
 from towerhall_client.errors import RefusedError, ServiceError, TableClosedError, TowerhallError
 from towerhall_client.evidence_folder import EvidenceFolder
 from towerhall_client.http import Guest, Link, NewRoom, Place, Service
@@ -41,7 +41,6 @@ __all__ = [
     "Evidence",
     "EvidenceFolder",
     "Guest",
-    "Update",
     "Link",
     "Lobby",
     "LobbyFilter",
@@ -63,6 +62,7 @@ __all__ = [
     "Table",
     "TableClosedError",
     "TowerhallError",
+    "Update",
     "base64url",
     "canonical_json",
     "check_record",
