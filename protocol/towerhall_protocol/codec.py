@@ -20,7 +20,7 @@ MAX_INTEGER = (1 << 53) - 1
 """Integers beyond this change silently in JavaScript."""
 
 
-class Limits(msgspec.Struct, frozen=True):
+class CodecLimits(msgspec.Struct, frozen=True):
     """How large and how deep one message may be."""
 
     message_bytes: int
@@ -30,8 +30,10 @@ class Limits(msgspec.Struct, frozen=True):
     depth: int
 
 
-FROM_CLIENT = Limits(message_bytes=4096, string_bytes=1200, array_items=64, map_items=32, depth=8)
-FROM_SERVER = Limits(
+FROM_CLIENT = CodecLimits(
+    message_bytes=4096, string_bytes=1200, array_items=64, map_items=32, depth=8
+)
+FROM_SERVER = CodecLimits(
     message_bytes=1 << 20, string_bytes=1 << 16, array_items=1 << 14, map_items=1 << 12, depth=16
 )
 
@@ -73,7 +75,7 @@ def canonical_json(document: object) -> bytes:
     return msgspec.json.encode(document, order="sorted")
 
 
-def decode(data: bytes, limits: Limits = FROM_CLIENT) -> object:
+def decode(data: bytes, limits: CodecLimits = FROM_CLIENT) -> object:
     """One plain document from the bytes, all of them."""
     if len(data) > limits.message_bytes:
         raise _too_large(len(data), limits)
@@ -99,7 +101,7 @@ def decode(data: bytes, limits: Limits = FROM_CLIENT) -> object:
     return document
 
 
-def decode_json(text: str | bytes, limits: Limits = FROM_CLIENT) -> object:
+def decode_json(text: str | bytes, limits: CodecLimits = FROM_CLIENT) -> object:
     """One plain document from the text, all of it."""
     try:
         data, text = (text.encode(), text) if isinstance(text, str) else (text, text.decode())
@@ -120,7 +122,7 @@ def decode_json(text: str | bytes, limits: Limits = FROM_CLIENT) -> object:
     return document
 
 
-def _too_large(size: int, limits: Limits) -> CodecError:
+def _too_large(size: int, limits: CodecLimits) -> CodecError:
     most = limits.message_bytes
     return CodecError("message_too_large", f"{size} > {most} bytes", {"most": most})
 
@@ -167,7 +169,7 @@ def _check(items: Iterable[Any], depth: int) -> None:
 _UNUSED: Mapping[type[object], str] = {float: "a fraction", bytes: "a value of bytes"}
 
 
-def _check_sizes(items: Iterable[object], limits: Limits) -> None:
+def _check_sizes(items: Iterable[object], limits: CodecLimits) -> None:
     """The limits that msgpack keeps by itself, for what a JSON reader made."""
     for item in items:
         if isinstance(item, str):

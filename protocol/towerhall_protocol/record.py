@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from towerhall_protocol.chain import seal
-from towerhall_protocol.codec import CodecError, Limits, decode_json
+from towerhall_protocol.codec import CodecError, CodecLimits, decode_json
 from towerhall_protocol.commands import base64url, from_base64url
 from towerhall_protocol.fairness import NONCE_BYTES, SECRET_BYTES, UID_BYTES
 from towerhall_protocol.merge_patch import same
@@ -17,7 +17,7 @@ from towerhall_protocol.public_log import Logged
 from towerhall_protocol.statements import CHAIN_BYTES, Sign, Statement
 
 FORMAT: Final = 2
-LIMITS: Final = Limits(
+LIMITS: Final = CodecLimits(
     message_bytes=1 << 26, string_bytes=1 << 20, array_items=1 << 17, map_items=1 << 12, depth=32
 )
 """Far beyond any game, and little enough for any machine."""

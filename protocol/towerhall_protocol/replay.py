@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Set
 from typing import Any, Final
 
 from towerhall_protocol import commands
-from towerhall_protocol import happenings as h
 from towerhall_protocol import messages as m
+from towerhall_protocol import updates as u
 from towerhall_protocol.document import Document
 from towerhall_protocol.evidence import Collector, Evidence, Place
 from towerhall_protocol.level import LEVEL
@@ -28,7 +28,7 @@ from towerhall_protocol.timeline import EMPTY, Timeline
 MOST_UNANSWERED: Final = 8
 ORIGIN_BYTES: Final = 8
 
-Happenings = tuple[h.Happening, ...]
+Updates = tuple[u.Update, ...]
 
 
 class UnansweredError(Exception):
@@ -176,7 +176,7 @@ class Replay:
 
     # Receiving
 
-    def receive(self, message: m.ServerMessage) -> Happenings:
+    def receive(self, message: m.ServerMessage) -> Updates:
         """Take in one message of the server."""
         if self._faulted:
             return ()
@@ -189,62 +189,62 @@ class Replay:
                 return self._frame(message)
             case m.ServerReset(cursor, view, lost):
                 self._replace(cursor, view, lost)
-                return (h.Reset(cursor.seq, lost),)
+                return (u.Reset(cursor.seq, lost),)
             case m.ServerOffers(seq, tag, offers):
                 return self._offer(seq, tag, offers)
             case m.ServerRejected(n, code, rule, params, hint):
                 self._settle(n, done=False)
-                return (h.Rejected(n, code, rule, params, hint),)
+                return (u.Rejected(n, code, rule, params, hint),)
             case m.ServerDuplicate(n, seq):
                 self._settle(n, done=True)
-                return (h.Answered(n, seq),)
+                return (u.Answered(n, seq),)
             case m.ServerAccepted(n, effect):
                 self._settle(n, done=False)
-                return (h.DryAnswered(n, effect),)
+                return (u.DryAnswered(n, effect),)
             case m.ServerHistory(frames, last):
                 if self._timeline is not None:
                     self._timeline.add(frames)
-                return (h.HistoryCame(frames, last),)
+                return (u.HistoryCame(frames, last),)
             case _:
                 return self._aside(message)
 
-    def _aside(self, message: m.ServerMessage) -> Happenings:
+    def _aside(self, message: m.ServerMessage) -> Updates:
         """Messages that change neither view nor commands."""
         match message:
             case m.ServerSeat(seat):
                 self.seat = _seat(seat)
                 self._drop_offers()
-                return (h.SeatChanged(self.seat),)
+                return (u.SeatChanged(self.seat),)
             case m.ServerChain(seq, chain, key, signature):
                 place = Place(seq, chain, key, signature)
                 self._collector.tell(place, self.seq, self.view, self.seat)
-                return (h.ChainCame(seq, chain, key, signature),)
+                return (u.ChainCame(seq, chain, key, signature),)
             case m.ServerPresence(online, watchers):
                 self.online, self.watchers = online, watchers
-                return (h.PresenceChanged(online, watchers),)
+                return (u.PresenceChanged(online, watchers),)
             case m.ServerChat(id_, name, seat, text, wall_ms, who):
-                return (h.ChatSaid(id_, name, _seat(seat), text, wall_ms, who),)
+                return (u.ChatSaid(id_, name, _seat(seat), text, wall_ms, who),)
             case m.ServerEmote(name, seat, emote, who):
-                return (h.EmoteCame(name, _seat(seat), emote, who),)
+                return (u.EmoteCame(name, _seat(seat), emote, who),)
             case m.ServerSearching(n, ahead):
-                return (h.Searching(n, ahead),)
+                return (u.Searching(n, ahead),)
             case m.ServerPaused(paused):
                 self.paused = paused
-                return (h.Paused(paused),)
+                return (u.Paused(paused),)
             case m.ServerGo(within_ms):
-                return (h.MustGo(within_ms),)
+                return (u.MustGo(within_ms),)
             case m.ServerPong(seq, now):
                 self.now = now
                 self._may_go = bool(self._postponed)
-                return (h.PongCame(seq, now),)
+                return (u.PongCame(seq, now),)
             case m.ServerError(code, params, hint):
                 if code == "too_many_unanswered":
                     self._postpone(params.get("n"))
-                return (h.ErrorCame(code, params, hint),)
+                return (u.ErrorCame(code, params, hint),)
             case _:
                 return ()
 
-    def _welcome(self, arrival: m.Arrival) -> Happenings:
+    def _welcome(self, arrival: m.Arrival) -> Updates:
         if self.welcomed:
             return self._fault("a second welcome came")
         if arrival.view is not None:
@@ -259,9 +259,9 @@ class Replay:
         self.paused = arrival.paused
         self.private = arrival.private
         self._collector.arrive(self.view, arrival)
-        return (h.Synced(arrival.cursor.seq, arrival.view is not None, arrival.lost),)
+        return (u.Synced(arrival.cursor.seq, arrival.view is not None, arrival.lost),)
 
-    def _frame(self, frame: m.ServerFrame) -> Happenings:
+    def _frame(self, frame: m.ServerFrame) -> Updates:
         cursor = self.cursor
         if cursor is None or frame.seq != cursor.seq + 1:
             return self._fault(f"frame {frame.seq} came after {self.seq}")
@@ -274,19 +274,19 @@ class Replay:
             self._drop_offers()
             self._game_seq = frame.seq
         own = self._own_number(frame.cause)
-        moved = h.Moved(frame.seq, frame.cause, frame.facts, own)
+        moved = u.Moved(frame.seq, frame.cause, frame.facts, own)
         if own is None:
             return (moved,)
         self._next = max(self._next, own + 1)
         self._settle(own, done=True)
-        return (moved, h.Answered(own, frame.seq))
+        return (moved, u.Answered(own, frame.seq))
 
-    def _offer(self, seq: int, tag: str, offers: tuple[Offer, ...]) -> Happenings:
+    def _offer(self, seq: int, tag: str, offers: tuple[Offer, ...]) -> Updates:
         # Offers that took long to find may come after the frame that made them void.
         if seq < self._game_seq:
             return ()
         self.offers, self.tag = offers, tag
-        return (h.OffersCame(seq, offers),)
+        return (u.OffersCame(seq, offers),)
 
     def _replace(self, cursor: m.Cursor, view: Document, lost: int) -> None:
         if self._timeline is not None:
@@ -321,12 +321,12 @@ class Replay:
     def _drop_offers(self) -> None:
         self.offers, self.tag = (), ""
 
-    def _fault(self, reason: str) -> Happenings:
+    def _fault(self, reason: str) -> Updates:
         self.cursor = None
         self.welcomed, self._faulted = False, True
         if self._timeline is not None:
             self._timeline.forget()
-        return (h.Faulted(reason),)
+        return (u.Faulted(reason),)
 
     def _own_number(self, cause: tuple[Any, ...]) -> int | None:
         if len(cause) >= 3 and cause[1] == self.origin and type(cause[2]) is int:

@@ -54,9 +54,8 @@ from towerhall_server.gateway.responses import error_handlers
 from towerhall_server.gateway.ws.request_socket import IDLE_SECONDS, request_sockets
 from towerhall_server.gateway.ws.socket import RoomSocket
 from towerhall_server.live.archive import Archive
-from towerhall_server.live.clock import ServiceClock
 from towerhall_server.live.directory import GO_WITHIN_MS, Directory
-from towerhall_server.live.node import Node
+from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.live.records import InPublic, Records
 from towerhall_server.live.search_process import start_search_process
 from towerhall_server.live.searches import Searches
@@ -66,7 +65,7 @@ from towerhall_server.lobby.my_rooms import note_again, note_over
 from towerhall_server.lobby.people import People
 from towerhall_server.lobby.quickplay import Quickplay, offer_again
 from towerhall_server.operators.deliveries import Deliveries, Pace
-from towerhall_server.operators.keys import Operators, key_digest
+from towerhall_server.operators.operator import Operators, key_digest
 from towerhall_server.operators.sender import Sender
 from towerhall_server.process.background import lasting
 from towerhall_server.process.descriptors import room_for_connections
@@ -77,8 +76,8 @@ from towerhall_server.room.state import Room
 from towerhall_server.store.check import UnfitStoreError
 from towerhall_server.store.engine import EmbeddedEngine, embedded_engine
 from towerhall_server.store.startup import examine
-from towerhall_server.telemetry.answers import CountedAnswers
 from towerhall_server.telemetry.families import registry
+from towerhall_server.telemetry.http_counts import CountedAnswers
 from towerhall_server.telemetry.lag import watch_lag
 from towerhall_server.telemetry.meters import Levels, Meters
 from towerhall_server.telemetry.port import metrics_app, metrics_port

@@ -81,7 +81,8 @@ def event_name(kind: str) -> str:
     return "".join("_" + letter.lower() if letter.isupper() else letter for letter in kind)[1:]
 
 
-def _never(state: object, seat: "Seat", command: object) -> bool:
+def never(state: object, seat: "Seat", command: object) -> bool:
+    """No command is slow."""
     return False
 
 
@@ -147,7 +148,7 @@ class Game(Generic[State, Event]):
     """Whether `timeout` draws from the seed, so that its outcome is unpredictable."""
     clock_commands: frozenset[str] = frozenset()
     """Commands that only the clock gives, through `timeout`. A player who sends one is refused."""
-    slow: Callable[[State, Seat, object], bool] = _never
+    slow: Callable[[State, Seat, object], bool] = never
     """Whether `decide` computes for more than a few milliseconds on this command. Such a command is
     decided in another process. Must accept any command, and be quick."""
     ahead: "Callable[[State], tuple[Seat, dict[str, object]] | None]" = _nothing
@@ -202,10 +203,14 @@ class Game(Generic[State, Event]):
     def play(self, state: State, events: Iterable[Event]) -> State:
         return reduce(self.fold, events, state)
 
-    def outcome(self, state: State, seat: Seat, command: object) -> "Outcome[Event, State]":
-        """Decide a command, and apply its events."""
-        if self.advance is not None:
-            return self.advance(state, seat, command)
+    @cached_property
+    def outcome(self) -> "Callable[[State, Seat, object], Outcome[Event, State]]":
+        """Decides a command, and applies its events."""
+        return self.advance or self._decide_and_play
+
+    def _decide_and_play(
+        self, state: State, seat: Seat, command: object
+    ) -> "Outcome[Event, State]":
         events = self.decide(state, seat, command)
         return events if isinstance(events, Rejected) else (events, self.play(state, events))
 
@@ -282,26 +287,19 @@ def _bad_options(game: AnyGame, detail: str) -> Rejected:
     return Rejected(BAD_OPTIONS, game.reasons[BAD_OPTIONS].rule, {"detail": detail[:DETAIL_LENGTH]})
 
 
-Holder = TypeVar("Holder", bound=msgspec.Struct)
+Owner = TypeVar("Owner", bound=msgspec.Struct)
 Kept = TypeVar("Kept")
 
 
-def kept(derive: Callable[[Holder], Kept]) -> Callable[[Holder], Kept]:
+def kept(derive: Callable[[Owner], Kept]) -> Callable[[Owner], Kept]:
     """Cache a value derived from an immutable struct (`dict=True`) inside that struct.
 
     The value is made once and is always the same object, which makes diffs cheap. It is freed with
     the struct, so no cache size depends on the number of rooms.
     """
-    name = f"{derive.__module__}.{derive.__qualname__}"
-
-    def look(holder: Holder) -> Kept:
-        inside = holder.__dict__
-        found: Kept | None = inside.get(name)
-        if found is None:
-            found = inside[name] = derive(holder)
-        return found
-
-    return look
+    inside: cached_property[Kept] = cached_property(derive)
+    inside.__set_name__(msgspec.Struct, f"{derive.__module__}.{derive.__qualname__}")
+    return inside.__get__
 
 
 class UnknownRulesError(Exception):

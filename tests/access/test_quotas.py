@@ -7,7 +7,7 @@ import pytest
 from towerhall_server.access import quotas as module
 from towerhall_server.access.quotas import Quotas
 from towerhall_server.access.rates import KEYS_MAX, Limits, Rate
-from towerhall_server.eventlog.quotas import Quota
+from towerhall_server.eventlog.buckets import Quota
 from towerhall_server.store.errors import StoreDownError, StoreError
 from towerhall_server.telemetry.meters import Meters
 

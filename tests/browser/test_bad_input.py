@@ -17,7 +17,7 @@ from tests.end_to_end.games import QUICK, seated
 from tests.end_to_end.servers import ServerProcess
 from towerhall_client.connection import connect
 from towerhall_client.http import Guest, Service
-from towerhall_server.access.keys import kept_keys
+from towerhall_server.access.token_keys import kept_keys
 from towerhall_server.access.tokens import DAY_SECONDS, Tokens, new_person
 
 

@@ -13,7 +13,7 @@ from tests.end_to_end.games import QUICK
 from tests.end_to_end.servers import ServerProcess
 from towerhall_client.connection import Table, connect
 from towerhall_client.http import Service
-from towerhall_protocol.happenings import ChatSaid
+from towerhall_protocol.updates import ChatSaid
 
 NAMES: Final = (
     "<img src onerror=hit()>",

@@ -26,8 +26,7 @@ from towerhall_server.eventlog import notifications
 from towerhall_server.eventlog.answers import Appended, Conflict
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.live.clock import ServiceClock
-from towerhall_server.live.node import Node
+from towerhall_server.live.node import Node, ServiceClock
 
 __all__ = ["engine_url", "redis"]
 

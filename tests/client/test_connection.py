@@ -8,8 +8,8 @@ import pytest
 from tests.client.fake_server import PLAYING, WAITING, FakeServer, Visit, fake_server, joined
 from towerhall_client.connection import Answer
 from towerhall_client.errors import RefusedError, TableClosedError
-from towerhall_protocol import happenings as h
 from towerhall_protocol import messages as m
+from towerhall_protocol import updates as u
 from towerhall_protocol.commands import base64url
 from towerhall_protocol.fairness import nonce_hash
 from towerhall_protocol.level import SUBPROTOCOLS
@@ -113,7 +113,7 @@ async def test_the_ninth_command_waits_and_is_stale_if_the_game_went_on() -> Non
         assert len(await asyncio.gather(*eight)) == 8
 
 
-async def test_happenings_can_be_followed() -> None:
+async def test_updates_can_be_followed() -> None:
     async def story(visit: Visit) -> None:
         await visit.welcome()
         await visit.command()
@@ -126,15 +126,15 @@ async def test_happenings_can_be_followed() -> None:
         await visit.stay()
 
     async with fake_server(story) as server, joined(server) as table:
-        happenings = aiter(table)
+        updates = aiter(table)
         asking = asyncio.create_task(table.start())
-        seen = [await anext(happenings) for _ in range(5)]
+        seen = [await anext(updates) for _ in range(5)]
         assert seen == [
-            h.Moved(2, (), (("seen", 2),), None),
-            h.Paused(True),
-            h.PresenceChanged((0,), 2),
-            h.ChatSaid("1-0", "Ada", None, "hello", 5),
-            h.SeatChanged(2),
+            u.Moved(2, (), (("seen", 2),), None),
+            u.Paused(True),
+            u.PresenceChanged((0,), 2),
+            u.ChatSaid("1-0", "Ada", None, "hello", 5),
+            u.SeatChanged(2),
         ]
         assert (table.seat, table.replay.paused, table.status) == (2, True, "sealed")
         asking.cancel()
@@ -142,11 +142,11 @@ async def test_happenings_can_be_followed() -> None:
 
 async def test_a_listener_that_nobody_holds_is_forgotten() -> None:
     async with fake_server(at_a_table) as server, joined(server) as table:
-        happenings = aiter(table)
+        updates = aiter(table)
         await table.start()
-        assert isinstance(await anext(happenings), h.OffersCame | h.Moved)
+        assert isinstance(await anext(updates), u.OffersCame | u.Moved)
         assert len(table._listeners) == 1
-        del happenings
+        del updates
         gc.collect()
         assert len(table._listeners) == 0
 
@@ -160,9 +160,9 @@ async def test_chat_goes_out_as_it_is() -> None:
         await visit.stay()
 
     async with fake_server(listening) as server, joined(server) as table:
-        happenings = aiter(table)
+        updates = aiter(table)
         await table.chat("good evening ☺")
-        assert await anext(happenings) == h.ChatSaid("1-0", "Ada", 0, "good evening ☺", 5)
+        assert await anext(updates) == u.ChatSaid("1-0", "Ada", 0, "good evening ☺", 5)
 
 
 async def test_pings_tell_the_seq() -> None:

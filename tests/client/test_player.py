@@ -10,8 +10,8 @@ from tests.client.fake_server import Visit, fake_server, joined
 from tests.client.game import Game
 from towerhall_client.muted import Muted
 from towerhall_client.player import HELP, play
-from towerhall_protocol import happenings as h
 from towerhall_protocol import messages as m
+from towerhall_protocol import updates as u
 
 
 class Terminal:
@@ -221,8 +221,8 @@ async def test_whoever_is_muted_is_not_heard_and_nobody_is_told() -> None:
 
 def test_muting_goes_by_the_person_and_not_by_the_name() -> None:
     muted = Muted()
-    one, other = (h.EmoteCame("Ben", None, "wow", who) for who in ("benbenbenbe", "nebnebnebne"))
-    renamed = h.EmoteCame("Benjamin", 2, "wow", one.who)
+    one, other = (u.EmoteCame("Ben", None, "wow", who) for who in ("benbenbenbe", "nebnebnebne"))
+    renamed = u.EmoteCame("Benjamin", 2, "wow", one.who)
     assert muted.hears(one)
     assert muted.mute("ben", {"seats": {}})
     assert not muted.hears(one)
@@ -231,7 +231,7 @@ def test_muting_goes_by_the_person_and_not_by_the_name() -> None:
     muted.unmute("ben", {})
     assert muted.hears(one)
     assert not muted.mute("2", {"seats": {"2": {"name": "bot easy", "bot": "easy"}}})
-    assert muted.hears(h.EmoteCame("Ben", 0, "wow")), "rooms of older servers name nobody"
+    assert muted.hears(u.EmoteCame("Ben", 0, "wow")), "rooms of older servers name nobody"
 
 
 async def test_offers_that_are_taken_away_are_no_turn() -> None:

@@ -9,8 +9,8 @@ from tests.sockets import free_port
 from towerhall_client.connection import Disconnected, connect
 from towerhall_client.errors import TableClosedError
 from towerhall_client.retry import Backoff, Retry, may_ask_again, may_return
-from towerhall_protocol import happenings as h
 from towerhall_protocol import messages as m
+from towerhall_protocol import updates as u
 from towerhall_protocol.errors import CLOSES
 from towerhall_protocol.level import SUBPROTOCOLS
 
@@ -121,10 +121,10 @@ async def test_commands_are_sent_again_after_a_reset() -> None:
         await visit.stay()
 
     async with fake_server(resetting) as server, joined(server) as table:
-        happenings = aiter(table)
+        updates = aiter(table)
         answers = await asyncio.gather(table.start(), table.start())
         assert [answer.seq for answer in answers] == [4, 5]
-        assert await anext(happenings) == h.Reset(3, 2)
+        assert await anext(updates) == u.Reset(3, 2)
 
 
 def too_many(n: int) -> m.ServerError:
@@ -169,10 +169,10 @@ async def test_p44_a_lone_command_that_was_turned_away_waits_for_a_sign_of_life(
         await visit.stay()
 
     async with fake_server(wrong) as server, joined(server, ping_seconds=0.2) as table:
-        happenings = aiter(table)
+        updates = aiter(table)
         async with asyncio.timeout(SOON_SECONDS), asyncio.TaskGroup() as tasks:
             tasks.create_task(table.start())
-            while not isinstance(await anext(happenings), h.ErrorCame):
+            while not isinstance(await anext(updates), u.ErrorCame):
                 pass
             later = tasks.create_task(table.start())
         assert later.result().n == 2
@@ -275,13 +275,13 @@ async def test_go_is_followed_at_a_random_moment_within_the_time(leaves_first: b
 
     sleeps = Sleeps()
     async with fake_server(going, back) as server, joined(server, sleeps) as table:
-        happenings = aiter(table)
+        updates = aiter(table)
         assert (await table.start()).seq == 2
         assert sleeps.seconds == [2.0]
-        seen = [await anext(happenings) for _ in range(3)]
-        assert seen[0] == h.MustGo(4000)
+        seen = [await anext(updates) for _ in range(3)]
+        assert seen[0] == u.MustGo(4000)
         assert isinstance(seen[1], Disconnected)
-        assert seen[2] == h.Synced(1, False, 0)
+        assert seen[2] == u.Synced(1, False, 0)
 
 
 async def test_a_server_that_closes_before_the_moment_is_not_asked_again_before_it() -> None:
@@ -344,11 +344,11 @@ async def test_a_server_that_breaks_the_protocol_is_asked_for_everything_anew(
         await visit.socket.wait_closed()
 
     async with fake_server(faulty, anew) as server, joined(server) as table:
-        happenings = aiter(table)
+        updates = aiter(table)
         await table.chat("misbehave")
-        seen = await anext(happenings)
+        seen = await anext(updates)
         await table.until(lambda: table.seq == 9)
-        assert isinstance(seen, h.Faulted | Disconnected)
+        assert isinstance(seen, u.Faulted | Disconnected)
         is_nonsense = not isinstance(message, m.ServerFrame | m.ServerWelcome)
         assert (server.visits[1].greeting.cursor is not None) == is_nonsense
 

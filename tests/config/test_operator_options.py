@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from towerhall_server.config.settings import SettingsError, read_settings
-from towerhall_server.operators.keys import Operators, Webhook, identity_of
+from towerhall_server.operators.operator import Operators, Webhook, identity_of
 
 KEY = "q7Zt-1vWmX0aRk93LpYc_uE5hBn8DsGf2TjKoI4xVwM"
 OTHER_KEY = "Hd83-kQzPw1Lm0XvYt6RbNc_5sJfUe2Ga9TiOo7KxZ4"

@@ -8,10 +8,10 @@ what rooms ask of a store. Steps are plain data: `perform` does on one stage wha
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
 import msgspec
 import pytest
@@ -32,6 +32,7 @@ from towerhall_protocol.messages import (
 from towerhall_protocol.offers import Offer
 from towerhall_protocol.wire import read_server
 from towerhall_server.eventlog.answers import Append, Appended, Following, Line
+from towerhall_server.eventlog.append import Request
 from towerhall_server.eventlog.entry import (
     COMMIT_ID_BYTES,
     START,
@@ -46,12 +47,10 @@ from towerhall_server.game import AnyGame, Seat
 from towerhall_server.live import presence as presence_module
 from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.chat import message_of, say
-from towerhall_server.live.clock import ServiceClock
-from towerhall_server.live.commit_ids import CommitIds
 from towerhall_server.live.follower import Follower
 from towerhall_server.live.history import page
-from towerhall_server.live.inbox import Command, Join, TimeIsUp
-from towerhall_server.live.node import Node
+from towerhall_server.live.items import Command, Join, TimeIsUp
+from towerhall_server.live.node import CommitIds, Node, ServiceClock
 from towerhall_server.live.replica import Replica
 from towerhall_server.room import steps
 from towerhall_server.room.commits import encode_commit
@@ -109,8 +108,13 @@ class MemoryLog:
             meanwhile()
         asyncio.get_running_loop().call_soon(tell, self.append(wanted))
 
-    def leave(self) -> None:
-        """What is asked for here is there."""
+    @property
+    def appender(self) -> Self:
+        return self
+
+    def ask_now(self, requests: Iterable[Request]) -> None:
+        for request in requests:
+            self.ask(*request)
 
     def append(self, wanted: Append) -> Appended:
         assert wanted.before == (self.entries[-1].point if self.entries else START)
@@ -290,7 +294,7 @@ class Stage:
                 tap.send(Prepared(found))
             case Say(who, text):
                 await say(self._node.log, self.room.table, self.taps[who], text)
-                self.actor.follower.audience.tell(message_of(self.log.lines[-1]))
+                self.actor.follower.audience.fan_out.tell(message_of(self.log.lines[-1]))
             case TimeOut():
                 self.log.served_ms = max(self.log.served_ms, steps.deadline_ms(self.room))
                 self.actor.put(TimeIsUp())

@@ -11,7 +11,7 @@ from towerhall_client.connection import Table, connect
 from towerhall_client.errors import RefusedError, ServiceError, TableClosedError
 from towerhall_client.http import Service
 from towerhall_client.player import play
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 from towerhall_protocol.messages import EMOTES
 
 
@@ -79,14 +79,14 @@ async def test_emotes_are_told_with_name_and_seat(shared: ServerProcess) -> None
     async with seated(Service(shared.url), 2) as (_, (ada, ben)):
         heard = aiter(ben)
         await ada.emote(EMOTES[0])
-        async for happening in heard:
-            if isinstance(happening, h.EmoteCame):
-                assert happening == h.EmoteCame("player 0", 0, EMOTES[0], ada.replay.you)
+        async for update in heard:
+            if isinstance(update, u.EmoteCame):
+                assert update == u.EmoteCame("player 0", 0, EMOTES[0], ada.replay.you)
                 break
         await ben.emote("no_such")
-        async for happening in heard:
-            if isinstance(happening, h.ErrorCame):
-                assert (happening.code, happening.params) == ("bad_emote", {"name": "no_such"})
+        async for update in heard:
+            if isinstance(update, u.ErrorCame):
+                assert (update.code, update.params) == ("bad_emote", {"name": "no_such"})
                 break
 
 

@@ -28,12 +28,12 @@ from towerhall_client.connection import Table, connect
 from towerhall_client.http import Service
 from towerhall_client.line import Address
 from towerhall_client.retry import Retry
-from towerhall_protocol import happenings as h
 from towerhall_protocol import messages as m
+from towerhall_protocol import updates as u
 from towerhall_protocol.codec import canonical
 from towerhall_protocol.level import JSON, MSGPACK
 from towerhall_protocol.merge_patch import apply
-from towerhall_protocol.replay import Happenings, Replay
+from towerhall_protocol.replay import Replay, Updates
 
 WANTED = max(300, int(os.environ.get("TOWERHALL_TEST_DROPS", "300")))
 IN_TURN = WANTED * 2 // 3
@@ -81,30 +81,30 @@ class MindedReplay(Replay):
         self._notes.append(Note(kind="invoked", n=command.n, floor=self._book.highest))
         return command
 
-    def receive(self, message: m.ServerMessage) -> Happenings:
-        happenings = super().receive(message)
+    def receive(self, message: m.ServerMessage) -> Updates:
+        updates = super().receive(message)
         self._book.duplicates += isinstance(message, m.ServerDuplicate)
-        for happening in happenings:
-            self._note(happening)
-        return happenings
+        for update in updates:
+            self._note(update)
+        return updates
 
-    def _note(self, happening: h.Happening) -> None:
+    def _note(self, update: u.Update) -> None:
         mark = "" if self.cursor is None else self.cursor.mark
-        match happening:
-            case h.Synced(seq, replaced, lost):
+        match update:
+            case u.Synced(seq, replaced, lost):
                 note = Note(kind="synced", seq=seq, replaced=replaced, lost=lost)
-            case h.Reset(seq, lost):
+            case u.Reset(seq, lost):
                 note = Note(kind="synced", seq=seq, replaced=True, lost=lost)
-            case h.Moved(seq):
+            case u.Moved(seq):
                 note = Note(kind="moved", seq=seq)
-            case h.Answered(n, seq):
+            case u.Answered(n, seq):
                 self._book.highest = max(self._book.highest, seq)
                 self._notes.append(Note(kind="answered", seq=seq, n=n))
                 return
-            case h.Rejected(n):
+            case u.Rejected(n):
                 self._notes.append(Note(kind="rejected", n=n))
                 return
-            case h.Faulted():
+            case u.Faulted():
                 self._notes.append(Note(kind="faulted"))
                 return
             case _:

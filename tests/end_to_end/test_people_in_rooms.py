@@ -19,19 +19,19 @@ from towerhall_client.http import Guest, Service
 from towerhall_client.line import Disconnected
 from towerhall_protocol.codec import FROM_SERVER, decode
 from towerhall_protocol.commands import from_base64url
-from towerhall_protocol.happenings import ChatSaid, EmoteCame, ErrorCame, Happening
 from towerhall_protocol.messages import ServerMessage
+from towerhall_protocol.updates import ChatSaid, EmoteCame, ErrorCame, Update
 from towerhall_server.game import discover
 from towerhall_server.record.verify import verify
 
 PATIENCE_SECONDS = 10.0
 
 
-async def told(heard: AsyncIterator[Happening | Disconnected], kind: type[Any]) -> Any:
+async def told(heard: AsyncIterator[Update | Disconnected], kind: type[Any]) -> Any:
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while not isinstance(happening := await anext(heard), kind):
+        while not isinstance(update := await anext(heard), kind):
             pass
-    return happening
+    return update
 
 
 def seen(table: Table) -> dict[str, Any]:

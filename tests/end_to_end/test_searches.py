@@ -16,7 +16,7 @@ from tests.programs.bench.usage import children
 from towerhall_client.connection import Table, connect
 from towerhall_client.errors import RefusedError
 from towerhall_client.http import Service
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 
 SECONDS = 20
 
@@ -75,9 +75,9 @@ async def test_those_who_wait_in_the_queue_are_told_and_all_are_answered(
         told: list[list[int]] = [[] for _ in tables]
 
         async def listen(table: Table, heard: list[int]) -> None:
-            async for happening in table:
-                if isinstance(happening, h.Searching):
-                    heard.append(happening.ahead)
+            async for update in table:
+                if isinstance(update, u.Searching):
+                    heard.append(update.ahead)
 
         listening = [
             asyncio.create_task(listen(table, heard))

@@ -10,7 +10,7 @@ from tests.end_to_end.games import disturb, play_out, seated
 from tests.end_to_end.servers import ServerProcess
 from towerhall_client.connection import Disconnected, Table
 from towerhall_client.http import Service
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 
 
 class Witness:
@@ -21,16 +21,16 @@ class Witness:
         self.answered: dict[int, int] = {}
         self.lost = 0
         self.drops = 0
-        self._happenings = aiter(table)
+        self._updates = aiter(table)
         self._task = asyncio.create_task(self._watch())
 
     async def _watch(self) -> None:
-        async for happening in self._happenings:
-            if isinstance(happening, h.Answered):
-                self.answered[happening.n] = happening.seq
-            elif isinstance(happening, h.Synced | h.Reset):
-                self.lost += happening.lost
-            elif isinstance(happening, Disconnected):
+        async for update in self._updates:
+            if isinstance(update, u.Answered):
+                self.answered[update.n] = update.seq
+            elif isinstance(update, u.Synced | u.Reset):
+                self.lost += update.lost
+            elif isinstance(update, Disconnected):
                 self.drops += 1
 
     def stop(self) -> None:

@@ -81,7 +81,7 @@ async def test_a_move_is_published_if_other_nodes_may_listen(
     log: EventLog, redis: Redis, is_heard: bool
 ) -> None:
     (place,) = await grow(log, 1)
-    log.is_heard = is_heard
+    log.appender.is_heard = is_heard
     async with redis.pubsub() as heard:
         await heard.subscribe(KEYS.shard.wake)
         assert await heard.get_message(timeout=10)  # the store listens for it from here on

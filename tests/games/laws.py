@@ -19,7 +19,7 @@ from towerhall_protocol.codec import (
     FROM_CLIENT,
     FROM_SERVER,
     MAX_INTEGER,
-    Limits,
+    CodecLimits,
     canonical,
     decode,
     encode,
@@ -194,7 +194,7 @@ def documents_survive_the_wire(play: Play) -> None:
         assert not isinstance(answer, Rejected), f"refused when it came by wire: {answer}"
 
 
-def _check_wire(document: object, limits: Limits) -> None:
+def _check_wire(document: object, limits: CodecLimits) -> None:
     assert canonical(decode(encode(document), limits)) == canonical(document)
 
 

@@ -20,7 +20,7 @@ from redis.asyncio import Redis
 from tests.games import tile_duel as duel
 from tests.live.search_threads import start_search_thread
 from tests.room.pure_rooms import id_of
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 from towerhall_protocol.codec import FROM_SERVER, decode
 from towerhall_protocol.level import LEVEL
 from towerhall_protocol.messages import (
@@ -40,6 +40,7 @@ from towerhall_server.eventlog.answers import (
     Following,
     Reading,
 )
+from towerhall_server.eventlog.append import Appender
 from towerhall_server.eventlog.entry import START, Entry, Point
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import PAGE, EventLog
@@ -49,19 +50,19 @@ from towerhall_server.game import AnyGame, Perspective, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
 from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.archive import Archive
-from towerhall_server.live.clock import ServiceClock
 from towerhall_server.live.directory import Directory
-from towerhall_server.live.inbox import Command, Join
-from towerhall_server.live.node import Node, no_listener, no_wait
+from towerhall_server.live.items import Command, Join
+from towerhall_server.live.node import Node, ServiceClock, no_listener, no_wait
 from towerhall_server.live.searches import Searches
 from towerhall_server.room.commits import Commit, decode_commit
 from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Person, guest_of
-from towerhall_server.room.state import Room
+from towerhall_server.room.state import Room, sender_of
 from towerhall_server.room.steps import Plan
 from towerhall_server.room.table import Table
 from towerhall_server.store.batch import Later
 from towerhall_server.store.errors import StoreError
+from towerhall_server.store.opening import Store
 
 PATIENCE_SECONDS = 20.0
 CLAIMS = count(1)
@@ -115,9 +116,9 @@ class Client:
         message = read_server(decode(data, FROM_SERVER))
         assert message is not None
         self.got.append(message)
-        for happening in self.replay.receive(message):
-            if isinstance(happening, h.Faulted):
-                self.faults.append(happening.reason)
+        for update in self.replay.receive(message):
+            if isinstance(update, u.Faulted):
+                self.faults.append(update.reason)
         self._came.set()
 
     def end(self, reason: str) -> None:
@@ -294,6 +295,37 @@ def payload(message: Prepared) -> bytes:
     return message.binary[-message.size :]
 
 
+class WatchedAppender(Appender):
+    """Tells its log every answer, and lets it do something before each append."""
+
+    def __init__(self, log: "WatchedLog", batch: Store) -> None:
+        super().__init__(batch, log.node)
+        self._log = log
+        self._waiting: set[asyncio.Task[None]] = set()
+
+    def ask(
+        self,
+        wanted: Append,
+        answered: Callable[[Answer | StoreError], Later | None],
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
+        def noted(answer: Answer | StoreError) -> Later | None:
+            if not isinstance(answer, StoreError):
+                self._log.answers.append(answer)
+            return answered(answer)
+
+        async def later(first: Awaitable[None]) -> None:
+            await first
+            Appender.ask(self, wanted, noted, meanwhile)
+
+        if self._log.before_append is None:
+            super().ask(wanted, noted, meanwhile)
+        else:
+            task = asyncio.create_task(later(self._log.before_append(wanted)))
+            self._waiting.add(task)
+            task.add_done_callback(self._waiting.discard)
+
+
 class WatchedLog(EventLog):
     """A log that notes every answer to an append."""
 
@@ -302,7 +334,7 @@ class WatchedLog(EventLog):
         self.answers: list[Answer] = []
         self.before_append: Callable[[Append], Awaitable[None]] | None = None
         """Awaited before each append goes out."""
-        self._waiting: set[asyncio.Task[None]] = set()
+        self.appender = WatchedAppender(self, self._batch)
         self.loads = 0
         self.entries_read = 0
         self.page = PAGE
@@ -316,28 +348,6 @@ class WatchedLog(EventLog):
             await first()
 
         self.before_append = once
-
-    def ask(
-        self,
-        wanted: Append,
-        answered: Callable[[Answer | StoreError], Later | None],
-        meanwhile: Callable[[], None] | None = None,
-    ) -> None:
-        def noted(answer: Answer | StoreError) -> Later | None:
-            if not isinstance(answer, StoreError):
-                self.answers.append(answer)
-            return answered(answer)
-
-        async def later(first: Awaitable[None]) -> None:
-            await first
-            EventLog.ask(self, wanted, noted, meanwhile)
-
-        if self.before_append is None:
-            super().ask(wanted, noted, meanwhile)
-        else:
-            task = asyncio.create_task(later(self.before_append(wanted)))
-            self._waiting.add(task)
-            task.add_done_callback(self._waiting.discard)
 
     async def read(
         self, room: str, place: Point = START, *, page: int = PAGE, found: Sequence[Any] = ()
@@ -482,7 +492,7 @@ async def commits_of(url: str, code: str, rules: AnyGame = DUEL) -> list[Commit]
 
 def commands_in(commits: list[Commit]) -> list[tuple[str, int]]:
     """Sender and number of every command that was done. Each is there once, or the test fails."""
-    found = [(commit.cause.sender, commit.cause.n) for commit in commits if commit.cause.n]
+    found = [(sender_of(commit.cause), commit.cause.n) for commit in commits if commit.cause.n]
     assert len(set(found)) == len(found)
     return found
 

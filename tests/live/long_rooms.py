@@ -8,7 +8,7 @@ from towerhall_server.eventlog.entry import START, Entry, Point
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.game import AnyGame
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
-from towerhall_server.live.attempt import TTL_MS
+from towerhall_server.live.follower import TTL_MS
 
 
 def toggled(commits: int, rules: AnyGame = FIVE_TOWERS) -> PureRoom:

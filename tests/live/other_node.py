@@ -26,7 +26,7 @@ from towerhall_protocol.messages import ClientCommand, Cursor
 from towerhall_server.frames import Prepared
 from towerhall_server.game import Seat
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.inbox import Command, Doubt, Join
+from towerhall_server.live.items import Command, Doubt, Join
 from towerhall_server.room import pace
 from towerhall_server.room.seats import Person, guest_of
 

@@ -32,7 +32,7 @@ from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.game import Seat
 from towerhall_server.live import replies
 from towerhall_server.live.follower import RoomGoneError
-from towerhall_server.live.inbox import Doubt, Order
+from towerhall_server.live.items import Doubt, Order
 from towerhall_server.room.state import Room
 from towerhall_server.room.steps import Step
 

@@ -11,7 +11,7 @@ from tests.live.test_records import finished
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.live.archive import Archive
-from towerhall_server.live.attempt import BACKSTOP_MS
+from towerhall_server.live.follower import BACKSTOP_MS
 from towerhall_server.live.record_store import DAY_MS
 from towerhall_server.live.records import Records
 from towerhall_server.record.verify import verify

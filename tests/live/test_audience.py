@@ -49,7 +49,7 @@ def _presence_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def sees_what_is_there(stage: Stage, looker: Looker) -> None:
     """The view that was built from messages is the one that somebody gets who comes in now."""
     room = stage.replica.room
-    assert looker.seat == room.table.seat_of(looker.person.id)
+    assert looker.seat == room.table.seated.get(looker.person.id)
     name = view_class(room.rules, looker.seat)
     assert looker.cursor == stage.replica.place.cursor(name)
     assert canonical(looker.view) == canonical(view(room, name))
@@ -107,7 +107,7 @@ async def test_one_encoding_serves_all_where_all_see_the_same() -> None:
         looker.forget()
     stage.follow()
     assert len({id(looker.sent[0]) for looker in lookers}) == 1
-    stage.audience.tell(ServerPaused(True))
+    stage.audience.fan_out.tell(ServerPaused(True))
     assert len({id(looker.sent[-1]) for looker in lookers}) == 1
 
 
@@ -283,7 +283,7 @@ async def test_an_offer_to_an_empty_seat_is_sent_to_nobody() -> None:
     zoe = stage.enter(ZOE)
     zoe.forget()
     for seat in (0, 1):
-        stage.audience.offer(stage.replica.room, stage.replica.point.seq, Seat(seat))
+        stage.audience.fan_out.offer(stage.replica.room, stage.replica.point.seq, Seat(seat))
     assert zoe.sent == []
 
 

@@ -17,7 +17,7 @@ from towerhall_server.eventlog.entry import Point, mark
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.live import marks, snapshots, upkeep
 from towerhall_server.live.history import page
-from towerhall_server.live.inbox import Doubt
+from towerhall_server.live.items import Doubt
 from towerhall_server.live.loading import load
 from towerhall_server.live.record_store import record_of
 from towerhall_server.live.replica import RECENT, Replica

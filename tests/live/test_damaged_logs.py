@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from tests.live.live_rooms import FakeViewer, LiveNode, begin, copy_of, go_back, live_node
 from towerhall_protocol.messages import ServerError, ServerReset
 from towerhall_server.eventlog.keys import room_keys
-from towerhall_server.live.inbox import Doubt, Order, TimeIsUp
+from towerhall_server.live.items import Doubt, Order, TimeIsUp
 
 
 async def damage(redis: Redis, code: str, seq: int) -> None:

@@ -6,7 +6,7 @@ from redis.asyncio import Redis
 
 from tests.live.live_rooms import FakeViewer, LiveNode, begin, no_fault
 from towerhall_server.eventlog.keys import room_keys
-from towerhall_server.live.attempt import BACKSTOP_MS
+from towerhall_server.live.follower import BACKSTOP_MS
 
 TURN_SECONDS = 300
 

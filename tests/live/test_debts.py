@@ -14,7 +14,7 @@ from towerhall_protocol.commands import base64url
 from towerhall_protocol.public_log import Dropped, Ended, Leaf, Logged, Opened, read_leaf
 from towerhall_protocol.record import read
 from towerhall_server.eventlog.keys import room_keys
-from towerhall_server.live.attempt import BACKSTOP_MS
+from towerhall_server.live.follower import BACKSTOP_MS
 from towerhall_server.live.record_store import find_record
 from towerhall_server.live.records import InPublic, Records
 from towerhall_server.record.verify import verify

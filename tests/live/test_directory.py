@@ -34,7 +34,6 @@ from towerhall_server.eventlog.entry import entry_after
 from towerhall_server.eventlog.keys import CHAT, SHARDS, room_keys, shard_of
 from towerhall_server.eventlog.notifications import Alive, Alone, Missed, Wake
 from towerhall_server.live import directory as directory_module
-from towerhall_server.live.attempt import BACKSTOP_MS
 from towerhall_server.live.chat import say
 from towerhall_server.live.directory import (
     IDLE_BEATS,
@@ -42,7 +41,8 @@ from towerhall_server.live.directory import (
     PoisonedRoomError,
     new_code,
 )
-from towerhall_server.live.inbox import TimeIsUp
+from towerhall_server.live.follower import BACKSTOP_MS
+from towerhall_server.live.items import TimeIsUp
 from towerhall_server.live.record_store import record_of
 from towerhall_server.record.verify import verify
 from towerhall_server.room.codes import is_code
@@ -475,7 +475,7 @@ async def test_a_node_that_was_alone_publishes_for_one_that_comes(one: LiveNode)
     async def wakes() -> AsyncIterator[Wake]:
         for wake in (Alone(), Alive("other"), Alone(), Missed()):
             yield wake
-            publishes.append(one.log.is_heard)
+            publishes.append(one.log.appender.is_heard)
         all_heard.set()
         await asyncio.Event().wait()
 

@@ -11,9 +11,8 @@ from towerhall_protocol.messages import ServerFrame, ServerPaused
 from towerhall_protocol.statements import Sign
 from towerhall_server.eventlog.answers import Answer, Append, Conflict
 from towerhall_server.game import Seat
-from towerhall_server.live import audience
-from towerhall_server.live.change import Change
-from towerhall_server.live.draft import Draft, draft
+from towerhall_server.live import fan_out
+from towerhall_server.live.fan_out import Change, Draft, draft_of
 from towerhall_server.store.batch import Later
 from towerhall_server.store.errors import StoreError
 
@@ -29,9 +28,9 @@ def drafts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         change: Change, views: Mapping[str, Document], seated: Collection[Seat], sign: Sign
     ) -> Draft:
         made.append(change.seq)
-        return draft(change, views, seated, sign)
+        return draft_of(change, views, seated, sign)
 
-    monkeypatch.setattr(audience, "draft", noted)
+    monkeypatch.setattr(fan_out, "draft_of", noted)
     return made
 
 
@@ -70,7 +69,7 @@ async def test_an_answer_that_is_faster_than_the_draft_leaves_nothing_to_make_in
     one: LiveNode, drafts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = await at_play(one)
-    ask = one.log.ask
+    ask = one.log.appender.ask
 
     def answered_first(
         wanted: Append,
@@ -84,7 +83,7 @@ async def test_an_answer_that_is_faster_than_the_draft_leaves_nothing_to_make_in
 
         ask(wanted, both)
 
-    monkeypatch.setattr(one.log, "ask", answered_first)
+    monkeypatch.setattr(one.log.appender, "ask", answered_first)
     seq = first.replay.seq
     drafts.clear()
     await first.move()

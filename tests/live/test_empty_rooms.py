@@ -10,7 +10,7 @@ from tests.live.live_rooms import DUEL, FakeViewer, LiveNode, begin, commits_of,
 from tests.live.test_directory import eventually, keys_of
 from tests.room.pure_rooms import ADA, BEN, HOST, PureRoom, sealed_nonce
 from towerhall_server.eventlog.keys import room_keys
-from towerhall_server.live.attempt import BACKSTOP_MS
+from towerhall_server.live.follower import BACKSTOP_MS
 from towerhall_server.room import steps
 from towerhall_server.room.events import RoomClosed, Settings
 from towerhall_server.room.steps import EMPTY_MS, IDLE_MS, Due, Plan

@@ -44,7 +44,7 @@ from towerhall_server.eventlog.entry import entry_after
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.live import replica as replica_module
 from towerhall_server.live.directory import PoisonedRoomError
-from towerhall_server.live.inbox import Doubt
+from towerhall_server.live.items import Doubt
 from towerhall_server.store.engine import embedded_engine
 
 QUICK = "?socket_timeout=0.6"

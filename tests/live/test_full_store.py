@@ -11,7 +11,7 @@ from tests.live.live_rooms import FakeViewer, LiveNode, begin, live_node, no_fau
 from tests.store.processes import eventually
 from towerhall_protocol.messages import ServerFrame, ServerPaused, ServerWelcome
 from towerhall_server.eventlog.keys import room_keys
-from towerhall_server.live.inbox import TimeIsUp
+from towerhall_server.live.items import TimeIsUp
 
 HURRY = """#!lua flags=allow-oom
 redis.call('HINCRBY', KEYS[1], 'served', ARGV[1])

@@ -22,7 +22,7 @@ def _nobody_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def way(one: LiveNode, monkeypatch: pytest.MonkeyPatch) -> Way:
     found = Way(one.log)
-    monkeypatch.setattr(one.log, "ask", found.ask)
+    monkeypatch.setattr(one.log.appender, "ask", found.ask)
     return found
 
 

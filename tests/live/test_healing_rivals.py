@@ -5,7 +5,7 @@ from redis.asyncio import Redis
 from tests.live.live_rooms import FakeViewer, LiveNode, copy_of, go_back, no_fault, whole_log
 from towerhall_protocol.messages import ServerReset
 from towerhall_server.eventlog.answers import Append
-from towerhall_server.live.inbox import Doubt
+from towerhall_server.live.items import Doubt
 
 
 async def test_a_tail_that_meets_another_commit_is_dropped_there_and_its_viewers_are_told(

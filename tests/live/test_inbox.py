@@ -2,7 +2,8 @@
 
 import asyncio
 
-from towerhall_server.live.inbox import Doubt, HostAway, Inbox, Item, TimeIsUp
+from towerhall_server.live.inbox import Inbox
+from towerhall_server.live.items import Doubt, HostAway, Item, TimeIsUp
 
 
 def is_idle(inbox: Inbox) -> bool:

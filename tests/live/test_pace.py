@@ -6,8 +6,9 @@ from redis.asyncio import Redis
 from tests.live.live_rooms import FakeViewer, LiveNode, begin, hurry, no_fault
 from tests.room.pure_rooms import ADA, BEN, GAMES, PureRoom, whole_room
 from towerhall_protocol.messages import ServerRejected
-from towerhall_server.room import pace, steps
+from towerhall_server.room import pace
 from towerhall_server.room.closing import close_step
+from towerhall_server.room.decision import not_before_ms
 from towerhall_server.room.state import decides
 from towerhall_server.room.steps import Step
 
@@ -21,7 +22,7 @@ def playing() -> PureRoom:
 
 def wait_ms(pure: PureRoom, step: Step, now_ms: int) -> int:
     """How long a step has to wait at a service time."""
-    return max(steps.not_before_ms(pure.room, step) - now_ms, 0)
+    return max(not_before_ms(pure.room, step) - now_ms, 0)
 
 
 def test_a_person_can_change_so_much_at_once_and_then_waits() -> None:
@@ -41,8 +42,8 @@ def test_a_person_can_change_so_much_at_once_and_then_waits() -> None:
     assert isinstance(other, Step)
     assert wait_ms(pure, other, now_ms) == 0, "nobody waits for anybody else"
     move = pure.ask(pure.holder(pure.room.to_act()[0]), pure.offered(pure.room.to_act()[0], 0))
-    assert steps.not_before_ms(pure.room, move) == 0, "a move of the game never waits"
-    assert steps.not_before_ms(pure.room, close_step(pure.room, "over", "service")) == 0
+    assert not_before_ms(pure.room, move) == 0, "a move of the game never waits"
+    assert not_before_ms(pure.room, close_step(pure.room, "over", "service")) == 0
 
 
 def test_no_toggling_makes_a_log_grow_faster_than_its_rate() -> None:

@@ -12,7 +12,7 @@ from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.live import record_store as record_module
 from towerhall_server.live import records as records_module
-from towerhall_server.live.attempt import BACKSTOP_MS
+from towerhall_server.live.follower import BACKSTOP_MS
 from towerhall_server.live.record_store import Kept, RecordNotReadyError, find_record, make_record
 from towerhall_server.live.records import Records
 from towerhall_server.record.verify import verify

@@ -127,7 +127,7 @@ def test_missed_frames_are_those_that_were_shown(name: str) -> None:
     for read in (pure.seq, 1, 12, pure.seq - 3):
         stage = Stage(pure, read)
         for each in classes(pure.room):
-            stage.audience.view_of(stage.replica.room, each)
+            stage.audience.fan_out.view_of(stage.replica.room, each)
         stage.follow()
         for each in classes(pure.room):
             expected = frames_of(pure, each)

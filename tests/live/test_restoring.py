@@ -21,11 +21,11 @@ from tests.live.live_rooms import (
 )
 from tests.live.test_follower import doubt, everything, losses, toggle
 from towerhall_protocol.messages import ServerFrame, ServerWelcome
-from towerhall_server.eventlog import append
+from towerhall_server.eventlog import scripts
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.notifications import Alive, Wake
 from towerhall_server.live import directory as directory_module
-from towerhall_server.live.attempt import BACKSTOP_MS
+from towerhall_server.live.follower import BACKSTOP_MS
 from towerhall_server.live.replica import TAIL
 from towerhall_server.store.errors import StoreError
 
@@ -183,15 +183,15 @@ async def test_a_removed_room_is_not_put_back(redis: Redis, one: LiveNode, deaf:
     assert await ann.ended() == "room_gone"
     keys = room_keys(ann.code)
     assert await redis.exists(keys.log, keys.secret) == 0
-    assert 0 < await redis.pttl(keys.ended) <= append.ENDED_MS
+    assert 0 < await redis.pttl(keys.ended) <= scripts.ENDED_MS
     assert [node.directory.node.meters.lost_commits for node in (one, deaf)] == [0, 0]
 
 
 async def test_the_store_remembers_an_end_for_longer_than_a_room_may_be_put_back(
     redis: Redis, one: LiveNode, deaf: LiveNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert append.ENDED_MS > append.RESTORE_MS
-    monkeypatch.setattr(append, "RESTORE_MS", 0)
+    assert scripts.ENDED_MS > scripts.RESTORE_MS
+    monkeypatch.setattr(scripts, "RESTORE_MS", 0)
     ann = await seated(one)
     await asyncio.sleep(0.01)
     await redis.delete(room_keys(ann.code).log)

@@ -31,10 +31,11 @@ from towerhall_server.eventlog.entry import Stamps
 from towerhall_server.eventlog.keys import room_keys, shard_of
 from towerhall_server.live import actor as actor_module
 from towerhall_server.live import alarm
-from towerhall_server.live.inbox import Doubt, TimeIsUp
+from towerhall_server.live.items import Doubt, TimeIsUp
 from towerhall_server.room.commits import decode_commit
 from towerhall_server.room.during import TIMEOUTS_TO_GO
 from towerhall_server.room.events import BotStoodIn, TimedOut
+from towerhall_server.room.state import sender_of
 
 
 async def test_a_command_that_came_second_is_decided_again_and_lands(
@@ -64,7 +65,7 @@ async def test_a_bot_that_came_second_makes_no_second_move(
 
     async def meet_the_rival(wanted: Append) -> None:
         """Every bot's move is tried by both nodes, and neither knows of the other's."""
-        if decode_commit(wanted.entry.blob, ann.room.follower.room.rules).cause.sender:
+        if sender_of(decode_commit(wanted.entry.blob, ann.room.follower.room.rules).cause):
             return
         ready[wanted.before.seq] += 1
         for actor in actors:

@@ -31,7 +31,7 @@ from towerhall_protocol.messages import (
     ServerSearching,
 )
 from towerhall_server.game import AnyGame, Seat
-from towerhall_server.live.inbox import Command, TimeIsUp
+from towerhall_server.live.items import Command, TimeIsUp
 from towerhall_server.live.search_process import SearchProcess, start_search_process
 from towerhall_server.live.searches import Searches
 from towerhall_server.room.search import Job, JobAnswer

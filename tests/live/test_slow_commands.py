@@ -26,7 +26,7 @@ from towerhall_protocol.messages import (
 )
 from towerhall_server.eventlog.answers import Conflict
 from towerhall_server.game import Seat
-from towerhall_server.live.inbox import TimeIsUp
+from towerhall_server.live.items import TimeIsUp
 
 
 def always(state: duel.State, seat: Seat, command: object) -> bool:

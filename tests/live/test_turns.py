@@ -15,7 +15,7 @@ from tests.live.live_rooms import (
 from towerhall_server.eventlog.answers import Appended, Conflict
 from towerhall_server.live import alarm
 from towerhall_server.live.alarm import RANKS
-from towerhall_server.live.inbox import TimeIsUp
+from towerhall_server.live.items import TimeIsUp
 
 
 async def test_who_did_not_append_last_leaves_bots_to_the_node_that_did(

@@ -41,9 +41,8 @@ from towerhall_server.eventlog.answers import (
 from towerhall_server.eventlog.entry import START, Entry, Point, mark
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.frames import Prepared
-from towerhall_server.live.clock import ServiceClock
 from towerhall_server.live.follower import Follower
-from towerhall_server.live.node import Node
+from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.live.replica import RECENT, Replica
 from towerhall_server.live.welcome import resync, welcome
 from towerhall_server.room.seats import Person
@@ -185,13 +184,13 @@ async def test_whoever_comes_back_gets_exactly_the_missed_frames_or_a_snapshot(
     name: str, person: Person, enough: int, seen_by_replica: str
 ) -> None:
     pure = whole_room(name)
-    held = view_class(pure.room.rules, pure.room.table.seat_of(person.id))
+    held = view_class(pure.room.rules, pure.room.table.seated.get(person.id))
     frames = frames_of(pure, held)
     went_on = 0
     for seq in range(pure.seq - 24, pure.seq + 1):
         read = {"nothing": None, "some": max(1, seq - 1), "all": 1}[seen_by_replica]
         follower, _ = following(pure, read)
-        follower.audience.view_of(follower.room, held)
+        follower.audience.fan_out.view_of(follower.room, held)
         await follower.catch_up()
         looker = back(pure, person, seq, held)
         await welcome(follower, looker, looker.cursor)

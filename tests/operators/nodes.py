@@ -11,19 +11,19 @@ from tests.operators.receiver import SECRET
 from tests.room.pure_rooms import id_of
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.notifications import listen
-from towerhall_server.eventlog.operators import OperatorStore, Person
+from towerhall_server.eventlog.operators import LobbyPerson, OperatorStore
 from towerhall_server.game import Rejected, discover
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.clock import ServiceClock
 from towerhall_server.live.directory import Directory
-from towerhall_server.live.inbox import Order
-from towerhall_server.live.node import Node
+from towerhall_server.live.items import Order
+from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.operators.deliveries import Deliveries, Pace
-from towerhall_server.operators.keys import Webhook
+from towerhall_server.operators.operator import Webhook
 from towerhall_server.operators.sender import Sender
 from towerhall_server.room import steps
 from towerhall_server.room.closing import close_step
 from towerhall_server.room.commits import Cause
+from towerhall_server.room.decision import manage
 from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Person as Seated
 from towerhall_server.room.seats import guest_of
@@ -31,7 +31,7 @@ from towerhall_server.room.state import Room
 from towerhall_server.room.steps import Plan, Step
 
 ACME: Final = "acme"
-PEOPLE: Final = {id_of("one"): Person("one", "Ada"), id_of("two"): Person("two", "Ben")}
+PEOPLE: Final = {id_of("one"): LobbyPerson("one", "Ada"), id_of("two"): LobbyPerson("two", "Ben")}
 QUICK: Final = Pace(first=0.05, most=0.2, lease=30.0, sweep=0.3, look=0.05)
 LATE: Final = Pace(first=0.05, most=0.2, lease=30.0, sweep=600.0)
 ATTEMPT_SECONDS: Final = 10.0
@@ -129,7 +129,7 @@ async def begin(actor: RoomActor) -> None:
             cause = Cause(n, seated.id, f"origin-{n}", m)
             await do(
                 actor,
-                lambda room, s=seated, c=cause, b=body: steps.manage(room, s, c, b),  # type: ignore[misc]
+                lambda room, s=seated, c=cause, b=body: manage(room, s, c, b),  # type: ignore[misc]
             )
     assert actor.follower.room.playing
 

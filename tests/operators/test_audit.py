@@ -30,7 +30,7 @@ from towerhall_server.access.audit import PEOPLE, SERVICE, Audit, source_of
 from towerhall_server.cli.audit import since_ms
 from towerhall_server.cli.errors import UsageError
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.operators.keys import key_digest
+from towerhall_server.operators.operator import key_digest
 from towerhall_server.store.errors import StoreDownError
 from towerhall_server.telemetry.meters import Meters
 

@@ -24,12 +24,12 @@ from tests.operators.nodes import (
 from tests.operators.receiver import HANG, HANG_UP, OK, SECRET, Delivery, Receiver, receiver, status
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.operators import Delivered, OperatorStore
-from towerhall_server.operators.happenings import happened
-from towerhall_server.operators.reading import Logs
+from towerhall_server.operators.notices import notice_of
+from towerhall_server.operators.pending import Logs
 from towerhall_server.room.closing import close_step
 from towerhall_server.room.rematch import rematch_plan
 
-QUEUE = ("rooms", "busy", "news", "told")
+QUEUE = ("rooms", "busy", "notices", "told")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ async def to_tell(node: OperatingNode, code: str) -> list[tuple[int, str]]:
     """What the log says that there is to tell: seq and kind."""
     reading = await Logs(node.directory.node).after(code, Delivered())
     assert reading is not None
-    return [(news.at.seq, news.kind) for news in reading.news]
+    return [(notices.at.seq, notices.kind) for notices in reading.notices]
 
 
 def told(deliveries: Iterable[Delivery]) -> list[tuple[int, str]]:
@@ -347,11 +347,11 @@ async def test_a_rematch_belongs_to_the_same_operator(one: OperatingNode) -> Non
 
 async def test_bots_and_other_moves_of_the_same_seat_are_no_turns(one: OperatingNode) -> None:
     actor = await one.new_room()
-    assert happened(None, actor.follower.room) is None
+    assert notice_of(None, actor.follower.room) is None
     await begin(actor)
     room = actor.follower.room
-    assert happened(None, room) == "turn"
-    assert happened(room, room) is None
+    assert notice_of(None, room) == "turn"
+    assert notice_of(room, room) is None
     over = close_step(room, "agreed", "service").after
-    assert happened(room, over) == "abandoned"
-    assert happened(over, over) is None
+    assert notice_of(room, over) == "abandoned"
+    assert notice_of(over, over) is None

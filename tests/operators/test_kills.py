@@ -15,9 +15,8 @@ from towerhall_client.connection import connect
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.operators import Delivered
 from towerhall_server.game import discover
-from towerhall_server.live.clock import ServiceClock
-from towerhall_server.live.node import Node
-from towerhall_server.operators.reading import Logs
+from towerhall_server.live.node import Node, ServiceClock
+from towerhall_server.operators.pending import Logs
 
 
 async def to_tell(url: str, code: str) -> list[tuple[int, str]]:
@@ -26,7 +25,7 @@ async def to_tell(url: str, code: str) -> list[tuple[int, str]]:
         node = Node("reader", log, ServiceClock(), discover())
         reading = await Logs(node).after(code, Delivered())
     assert reading is not None
-    return [(news.at.seq, news.kind) for news in reading.news]
+    return [(news.at.seq, news.kind) for news in reading.notices]
 
 
 @pytest.mark.timeout(120)

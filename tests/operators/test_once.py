@@ -4,7 +4,7 @@ import msgspec
 from redis.asyncio import Redis
 
 from tests.eventlog.test_keepsakes import hearing, until
-from towerhall_server.eventlog.operators import OperatorStore, Person, _once_key, _person_key
+from towerhall_server.eventlog.operators import LobbyPerson, OperatorStore, _once_key, _person_key
 
 MARK = b"mark"
 
@@ -25,7 +25,7 @@ async def test_an_answer_that_the_store_has_lost_is_given_again_by_every_node(
 
 async def test_accounts_are_known_though_the_store_has_lost_them(url: str, redis: Redis) -> None:
     async with hearing(url, "one") as one, hearing(url, "other") as other:
-        ada = Person("account 1", "Ada")
+        ada = LobbyPerson("account 1", "Ada")
         await OperatorStore(one).remember("acme", {"identity-1": ada})
         key = _person_key("acme", "identity-1")
         await until(other, key, msgspec.json.encode(ada))
@@ -41,7 +41,7 @@ async def test_a_node_that_never_heard_of_it_learns_it_from_the_store(
         here = OperatorStore(one)
         await here.begin("acme", "order 1", MARK, 60_000)
         await here.finish("acme", "order 1", b"mark and answer")
-        await here.remember("acme", {"identity-1": Person("account 1", "Ada")})
+        await here.remember("acme", {"identity-1": LobbyPerson("account 1", "Ada")})
         await redis.flushall()
         one.memory.doubt()
         assert one.memory._writing is not None
@@ -50,7 +50,7 @@ async def test_a_node_that_never_heard_of_it_learns_it_from_the_store(
             there = OperatorStore(fresh)
             assert await there.begin("acme", "order 1", MARK, 60_000) == b"mark and answer"
             found = await there.people("acme", ["identity-1"])
-            assert found == {"identity-1": Person("account 1", "Ada")}
+            assert found == {"identity-1": LobbyPerson("account 1", "Ada")}
         assert await redis.pttl(_person_key("acme", "identity-1")) > 0
 
 

@@ -14,9 +14,9 @@ from towerhall_server.config.settings import Settings
 from towerhall_server.eventlog import operators as store
 from towerhall_server.gateway.http import operator_requests, operator_routes
 from towerhall_server.gateway.http.operator_routes import OperatorRoutes
-from towerhall_server.operators import keys, sender
+from towerhall_server.operators import operator, sender
 from towerhall_server.operators.deliveries import Pace
-from towerhall_server.operators.happenings import Kind, state_of
+from towerhall_server.operators.notices import Kind, state_of
 from towerhall_server.operators.sender import signature
 from towerhall_server.room import closing
 
@@ -50,7 +50,7 @@ def test_the_kinds_are_those_of_the_code() -> None:
 
 
 def test_numbers_are_those_of_the_code() -> None:
-    assert f"1 to {keys.MOST_EXTERNAL} characters" in " ".join(clause(162).split())
+    assert f"1 to {operator.MOST_EXTERNAL} characters" in " ".join(clause(162).split())
     assert store.ONCE_MS == 1000 * DAY_SECONDS
     assert f"again after {operator_routes.BUSY_MS // 1000} s" in clause(163)
     defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}

@@ -37,7 +37,7 @@ from towerhall_server.access.revocations import (
 )
 from towerhall_server.access.tokens import DAY_SECONDS, Tokens
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.operators.keys import key_digest
+from towerhall_server.operators.operator import key_digest
 from towerhall_server.room.seats import Person
 
 SOON_SECONDS = 5.0

@@ -18,7 +18,7 @@ from tests.operators.receiver import (
     receiver,
     status,
 )
-from towerhall_server.operators.keys import Webhook
+from towerhall_server.operators.operator import Webhook
 from towerhall_server.operators.sender import NotToldError, Sender, signature
 
 BODY = b'{"kind":"turn"}'

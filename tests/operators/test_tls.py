@@ -13,7 +13,7 @@ import pytest
 from tests.operators.certificates import Authority
 from tests.operators.processes import SEATS, as_operator, node
 from tests.operators.receiver import SECRET, Receiver
-from towerhall_server.operators.keys import Webhook
+from towerhall_server.operators.operator import Webhook
 from towerhall_server.operators.sender import NotToldError, Sender
 
 BODY = b'{"kind":"turn"}'

@@ -22,9 +22,9 @@ def pack(message: object, subprotocol: str) -> bytes:
     return codec.encode(message) if subprotocol == MSGPACK else codec.encode_json(message).encode()
 
 
-def unpack(data: bytes, subprotocol: str, limits: codec.Limits) -> object:
+def unpack(data: bytes, subprotocol: str, limits: codec.CodecLimits) -> object:
     assert subprotocol in (MSGPACK, JSON)
-    decode: Callable[[bytes, codec.Limits], object]
+    decode: Callable[[bytes, codec.CodecLimits], object]
     decode = codec.decode if subprotocol == MSGPACK else codec.decode_json
     return decode(data, limits)
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from towerhall_protocol import happenings as h
 from towerhall_protocol import messages as m
+from towerhall_protocol import updates as u
 from towerhall_protocol.codec import encode_json
 from towerhall_protocol.commands import base64url, from_base64url
 from towerhall_protocol.replay import Replay
@@ -437,15 +437,15 @@ def do(client: Replay, step: Step) -> tuple[list[m.ClientMessage], bool]:
         case "ready":
             return [client.ready()], False
     message = read_server(step["message"])
-    happenings = () if message is None else client.receive(message)
+    updates = () if message is None else client.receive(message)
     sends: list[m.ClientMessage] = []
-    if any(isinstance(each, h.Synced | h.Reset) for each in happenings):
+    if any(isinstance(each, u.Synced | u.Reset) for each in updates):
         sends += client.resend()
     sends += client.postponed()
     opening = client.opening()
     if opening is not None:
         sends.append(opening)
-    return sends, any(isinstance(each, h.Faulted) for each in happenings)
+    return sends, any(isinstance(each, u.Faulted) for each in updates)
 
 
 def known(client: Replay, faulted: bool) -> dict[str, Any]:

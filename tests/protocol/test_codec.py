@@ -14,19 +14,19 @@ from towerhall_protocol.codec import (
     FROM_SERVER,
     MAX_INTEGER,
     CodecError,
-    Limits,
+    CodecLimits,
     canonical,
     decode,
     encode,
 )
 
-WIDE = Limits(
+WIDE = CodecLimits(
     message_bytes=1 << 16, string_bytes=1 << 12, array_items=1 << 8, map_items=1 << 8, depth=64
 )
 CODES = {"malformed_message", "number_out_of_range", "nested_too_deep"}
 
 
-def refusal(data: bytes, limits: Limits = FROM_CLIENT) -> str:
+def refusal(data: bytes, limits: CodecLimits = FROM_CLIENT) -> str:
     """The code by which these bytes are refused."""
     with pytest.raises(CodecError) as caught:
         decode(data, limits)
@@ -34,7 +34,7 @@ def refusal(data: bytes, limits: Limits = FROM_CLIENT) -> str:
     return caught.value.code
 
 
-def verdict(data: bytes, limits: Limits) -> str:
+def verdict(data: bytes, limits: CodecLimits) -> str:
     """`ok` for a document that comes through again, or else the code of the refusal."""
     try:
         document = decode(data, limits)
@@ -116,7 +116,7 @@ def test_bytes_after_the_document_are_refused(tail: bytes) -> None:
     assert refusal(encode({"a": 1}) + tail) == "malformed_message"
 
 
-def at_limit_and_beyond(limits: Limits) -> Iterator[tuple[str, object, object]]:
+def at_limit_and_beyond(limits: CodecLimits) -> Iterator[tuple[str, object, object]]:
     """Code, the largest document allowed, and one that is larger by one."""
     text, items, keys = limits.string_bytes, limits.array_items, limits.map_items
     yield "malformed_message", "x" * text, "x" * (text + 1)
@@ -132,14 +132,14 @@ def _names(count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("limits", [FROM_CLIENT, FROM_SERVER, WIDE])
-def test_each_limit_allows_its_value_and_refuses_one_more(limits: Limits) -> None:
+def test_each_limit_allows_its_value_and_refuses_one_more(limits: CodecLimits) -> None:
     for code, largest, larger in at_limit_and_beyond(limits):
         assert decode(encode(largest), limits) == largest
         assert refusal(encode(larger), limits) == code
 
 
 @pytest.mark.parametrize("limits", [FROM_CLIENT, FROM_SERVER])
-def test_a_message_may_have_as_many_bytes_as_the_limit_says(limits: Limits) -> None:
+def test_a_message_may_have_as_many_bytes_as_the_limit_says(limits: CodecLimits) -> None:
     whole = ["x" * 200] * (limits.message_bytes // 202 - 1)
     candidates = (encode([*whole, "y" * size, *tail]) for size in range(400) for tail in ([], [0]))
     packed = next(data for data in candidates if len(data) == limits.message_bytes)
@@ -153,7 +153,7 @@ def test_too_many_bytes_are_refused_before_anything_else() -> None:
 
 @pytest.mark.parametrize("limits", [FROM_CLIENT, FROM_SERVER])
 @pytest.mark.parametrize("levels", [1, 2, 7, 8, 9, 15, 16, 17, 500, 1000, 1023, 1024, 1025, 2000])
-def test_nesting_is_allowed_to_the_limit(limits: Limits, levels: int) -> None:
+def test_nesting_is_allowed_to_the_limit(limits: CodecLimits, levels: int) -> None:
     if levels <= limits.depth:
         assert encode(decode(nested(levels), limits)) == nested(levels)
     else:
@@ -172,7 +172,7 @@ def test_nested_maps_count_like_arrays(levels: int) -> None:
 
 
 def test_values_count_as_a_level_of_their_own() -> None:
-    limits = Limits(message_bytes=99, string_bytes=9, array_items=9, map_items=9, depth=2)
+    limits = CodecLimits(message_bytes=99, string_bytes=9, array_items=9, map_items=9, depth=2)
     assert decode(encode([1]), limits) == [1]
     assert refusal(encode([[1]]), limits) == "nested_too_deep"
 

@@ -15,7 +15,7 @@ from towerhall_protocol.codec import (
     FROM_SERVER,
     MAX_INTEGER,
     CodecError,
-    Limits,
+    CodecLimits,
     canonical,
     decode,
     decode_json,
@@ -24,14 +24,14 @@ from towerhall_protocol.codec import (
 )
 
 
-def refusal(text: str | bytes, limits: Limits = FROM_CLIENT) -> str:
+def refusal(text: str | bytes, limits: CodecLimits = FROM_CLIENT) -> str:
     """The code by which this text is refused."""
     with pytest.raises(CodecError) as caught:
         decode_json(text, limits)
     return caught.value.code
 
 
-def verdict(text: str | bytes, limits: Limits) -> str:
+def verdict(text: str | bytes, limits: CodecLimits) -> str:
     """`ok` for a document that comes through again, or else the code of the refusal."""
     try:
         document = decode_json(text, limits)
@@ -49,7 +49,7 @@ def test_a_document_comes_through_as_text(document: object) -> None:
 
 @given(values)
 def test_the_twins_judge_alike(document: object) -> None:
-    narrow = Limits(message_bytes=1 << 16, string_bytes=7, array_items=2, map_items=2, depth=3)
+    narrow = CodecLimits(message_bytes=1 << 16, string_bytes=7, array_items=2, map_items=2, depth=3)
     packed, text = encode(document), encode_json(document)
     outcome, twin = judged(packed, narrow), verdict(text, narrow)
     # One that breaks two limits may be refused for either.
@@ -113,21 +113,21 @@ def test_space_around_the_document_is_allowed() -> None:
 
 
 @pytest.mark.parametrize("limits", [FROM_CLIENT, FROM_SERVER, WIDE])
-def test_each_limit_allows_its_value_and_refuses_one_more(limits: Limits) -> None:
+def test_each_limit_allows_its_value_and_refuses_one_more(limits: CodecLimits) -> None:
     for code, largest, larger in at_limit_and_beyond(limits):
         assert decode_json(encode_json(largest), limits) == largest
         assert refusal(encode_json(larger), limits) == code
 
 
 def test_escapes_count_as_what_they_stand_for() -> None:
-    limits = Limits(message_bytes=999, string_bytes=10, array_items=9, map_items=9, depth=9)
+    limits = CodecLimits(message_bytes=999, string_bytes=10, array_items=9, map_items=9, depth=9)
     assert decode_json('"' + "\\u0041" * 10 + '"', limits) == "A" * 10
     assert decode_json('"' + "\\u00e9" * 5 + '"', limits) == "é" * 5
     assert refusal('"' + "\\u00e9" * 6 + '"', limits) == "malformed_message"
 
 
 def test_bytes_of_the_text_are_counted_not_its_characters() -> None:
-    limits = Limits(message_bytes=12, string_bytes=99, array_items=9, map_items=9, depth=9)
+    limits = CodecLimits(message_bytes=12, string_bytes=99, array_items=9, map_items=9, depth=9)
     assert decode_json('"ééééé"', limits) == "ééééé"
     assert refusal('"éééééx"', limits) == "message_too_large"
     assert refusal('"éééééx"'.encode(), limits) == "message_too_large"
@@ -139,7 +139,7 @@ def test_bytes_of_the_text_are_counted_not_its_characters() -> None:
 def test_deep_nesting_is_refused_and_nothing_else_happens(opening: str, levels: int) -> None:
     closing = "]" if opening == "[" else "}"
     inside = "" if opening == "[" else "1"
-    limits = Limits(1 << 22, 9, 9, 9, 8)
+    limits = CodecLimits(1 << 22, 9, 9, 9, 8)
     assert refusal(opening * levels + inside + closing * levels, limits) == "nested_too_deep"
     # Cut off, and so never a document at all.
     assert refusal(opening * levels, limits) in {"nested_too_deep", "malformed_message"}
@@ -153,7 +153,7 @@ def test_a_caller_deep_in_its_own_calls_gets_a_codec_error_too() -> None:
 
 
 def test_values_count_as_a_level_of_their_own() -> None:
-    limits = Limits(message_bytes=99, string_bytes=9, array_items=9, map_items=9, depth=2)
+    limits = CodecLimits(message_bytes=99, string_bytes=9, array_items=9, map_items=9, depth=2)
     assert decode_json("[1]", limits) == [1]
     assert decode_json("[[]]", limits) == [[]]
     assert refusal("[[1]]", limits) == "nested_too_deep"

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.protocol import messages as samples
-from towerhall_protocol import happenings as h
 from towerhall_protocol import messages as m
+from towerhall_protocol import updates as u
 from towerhall_protocol.commands import ROOM_COMMANDS, base64url
 from towerhall_protocol.fairness import nonce_hash
 from towerhall_protocol.level import LEVEL
@@ -52,10 +52,10 @@ def welcomed(*, keep_frames: bool = False, **changes: object) -> Replay:
     return replay
 
 
-def fault(happenings: tuple[h.Happening, ...]) -> str:
-    assert len(happenings) == 1
-    assert isinstance(happenings[0], h.Faulted)
-    return happenings[0].reason
+def fault(updates: tuple[u.Update, ...]) -> str:
+    assert len(updates) == 1
+    assert isinstance(updates[0], u.Faulted)
+    return updates[0].reason
 
 
 def test_the_first_hello_asks_for_everything() -> None:
@@ -72,8 +72,8 @@ def test_an_origin_is_drawn_if_none_is_given() -> None:
 def test_a_welcome_with_a_view_replaces_everything() -> None:
     replay = fresh()
     replay.hello("token")
-    happenings = replay.receive(arrival(lost=2, online=(0, 1), watchers=3, paused=True))
-    assert happenings == (h.Synced(4, True, 2),)
+    updates = replay.receive(arrival(lost=2, online=(0, 1), watchers=3, paused=True))
+    assert updates == (u.Synced(4, True, 2),)
     assert (replay.view, replay.cursor, replay.seq, replay.seat) == (room(), CURSOR, 4, 0)
     assert (replay.you, replay.name, replay.now) == ("cGVyc29uMDE", "Ada", (9, 5))
     assert (replay.online, replay.watchers, replay.paused) == ((0, 1), 3, True)
@@ -85,7 +85,7 @@ def test_a_welcome_without_a_view_goes_on() -> None:
     replay.receive(frame(5, game={"turn": 1}))
     cursor = replay.cursor
     replay.hello("token")
-    assert replay.receive(arrival(view=None, cursor=cursor)) == (h.Synced(5, False, 0),)
+    assert replay.receive(arrival(view=None, cursor=cursor)) == (u.Synced(5, False, 0),)
     assert replay.receive(frame(6, game={"turn": 2}))
     assert replay.view["game"] == {"turn": 2}
 
@@ -105,8 +105,8 @@ def test_a_welcome_without_a_view_for_a_client_without_one_is_a_fault() -> None:
 
 def test_a_frame_moves_view_and_cursor() -> None:
     replay = welcomed(view={"a": {"b": 1, "c": 2}})
-    happenings = replay.receive(frame(5, (1,), a={"b": None}, d=[1]))
-    assert happenings == (h.Moved(5, (1,), (("seen", 5),), None),)
+    updates = replay.receive(frame(5, (1,), a={"b": None}, d=[1]))
+    assert updates == (u.Moved(5, (1,), (("seen", 5),), None),)
     assert replay.view == {"a": {"c": 2}, "d": [1]}
     assert replay.cursor == m.Cursor("base", 5, "mark5")
     assert replay.ping() == m.ClientPing(5)
@@ -121,7 +121,7 @@ def test_a_gap_or_a_repeat_is_a_fault_that_drops_the_cursor(seq: int) -> None:
     assert replay.view == view
     assert replay.receive(frame(5)) == ()
     assert replay.hello("token").greeting.cursor is None
-    assert replay.receive(arrival()) == (h.Synced(4, True, 0),)
+    assert replay.receive(arrival()) == (u.Synced(4, True, 0),)
     assert replay.resend() == (command,)
 
 
@@ -143,7 +143,7 @@ def test_an_error_may_come_instead_of_the_welcome() -> None:
     replay = fresh()
     replay.hello("token")
     error = m.ServerError("unauthorized", {"detail": "old"}, "get a token")
-    assert replay.receive(error) == (h.ErrorCame("unauthorized", {"detail": "old"}, "get a token"),)
+    assert replay.receive(error) == (u.ErrorCame("unauthorized", {"detail": "old"}, "get a token"),)
 
 
 def test_a_second_welcome_is_a_fault() -> None:
@@ -184,8 +184,8 @@ def test_a_frame_answers_the_command_that_it_names() -> None:
     replay = welcomed()
     replay.command({"command": "bid"})
     moved, answered = replay.receive(frame(5, (0, replay.origin, 1)))
-    assert moved == h.Moved(5, (0, replay.origin, 1), (("seen", 5),), 1)
-    assert answered == h.Answered(1, 5)
+    assert moved == u.Moved(5, (0, replay.origin, 1), (("seen", 5),), 1)
+    assert answered == u.Answered(1, 5)
     assert replay.unanswered == ()
 
 
@@ -193,7 +193,7 @@ def test_a_frame_answers_the_command_that_it_names() -> None:
 def test_a_frame_of_somebody_else_answers_nothing(cause: tuple[object, ...]) -> None:
     replay = welcomed()
     replay.command({"command": "bid"})
-    assert replay.receive(frame(5, cause)) == (h.Moved(5, cause, (("seen", 5),), None),)
+    assert replay.receive(frame(5, cause)) == (u.Moved(5, cause, (("seen", 5),), None),)
     assert replay.unanswered == (1,)
 
 
@@ -208,16 +208,16 @@ def test_rejections_duplicates_and_dry_answers_settle_a_command() -> None:
     for _ in range(4):
         replay.command({"command": "bid"})
     rejected = m.ServerRejected(1, "stale", "P-43", {}, "look")
-    assert replay.receive(rejected) == (h.Rejected(1, "stale", "P-43", {}, "look"),)
-    assert replay.receive(m.ServerDuplicate(2, 3)) == (h.Answered(2, 3),)
-    assert replay.receive(m.ServerAccepted(3, {"score": 1})) == (h.DryAnswered(3, {"score": 1}),)
+    assert replay.receive(rejected) == (u.Rejected(1, "stale", "P-43", {}, "look"),)
+    assert replay.receive(m.ServerDuplicate(2, 3)) == (u.Answered(2, 3),)
+    assert replay.receive(m.ServerAccepted(3, {"score": 1})) == (u.DryAnswered(3, {"score": 1}),)
     assert replay.unanswered == (4,)
-    assert replay.receive(m.ServerDuplicate(2, 3)) == (h.Answered(2, 3),)
+    assert replay.receive(m.ServerDuplicate(2, 3)) == (u.Answered(2, 3),)
 
 
 def test_offers_stay_until_the_game_moves() -> None:
     replay = welcomed()
-    assert replay.receive(m.ServerOffers(4, "tag4", (OFFER,))) == (h.OffersCame(4, (OFFER,)),)
+    assert replay.receive(m.ServerOffers(4, "tag4", (OFFER,))) == (u.OffersCame(4, (OFFER,)),)
     replay.receive(frame(5, room={"watched": True}))
     assert (replay.offers, replay.tag) == ((OFFER,), "tag4")
     replay.receive(frame(6, game={"turn": 1}))
@@ -256,28 +256,28 @@ def test_a_reset_replaces_the_view_and_keeps_what_is_unanswered() -> None:
     replay = welcomed()
     command = replay.command({"command": "bid"})
     cursor = m.Cursor("other", 2, "mark2")
-    assert replay.receive(m.ServerReset(cursor, {"a": 1}, 2)) == (h.Reset(2, 2),)
+    assert replay.receive(m.ServerReset(cursor, {"a": 1}, 2)) == (u.Reset(2, 2),)
     assert (replay.cursor, replay.view) == (cursor, {"a": 1})
     assert replay.resend() == (command,)
-    assert replay.receive(frame(3, (0, replay.origin, 1)))[1] == h.Answered(1, 3)
+    assert replay.receive(frame(3, (0, replay.origin, 1)))[1] == u.Answered(1, 3)
 
 
 def test_the_rest_is_told_and_remembered() -> None:
     replay = welcomed()
     for number, seat in ((2, 2), (0, 0), (-1, None)):
-        assert replay.receive(m.ServerSeat(number)) == (h.SeatChanged(seat),)
+        assert replay.receive(m.ServerSeat(number)) == (u.SeatChanged(seat),)
         assert replay.seat == seat
-    assert replay.receive(m.ServerPresence((1,), 2)) == (h.PresenceChanged((1,), 2),)
+    assert replay.receive(m.ServerPresence((1,), 2)) == (u.PresenceChanged((1,), 2),)
     assert (replay.online, replay.watchers) == ((1,), 2)
-    assert replay.receive(m.ServerPaused(True)) == (h.Paused(True),)
+    assert replay.receive(m.ServerPaused(True)) == (u.Paused(True),)
     assert replay.paused
-    assert replay.receive(m.ServerGo(50)) == (h.MustGo(50),)
-    assert replay.receive(m.ServerPong(4, (10, 6))) == (h.PongCame(4, (10, 6)),)
+    assert replay.receive(m.ServerGo(50)) == (u.MustGo(50),)
+    assert replay.receive(m.ServerPong(4, (10, 6))) == (u.PongCame(4, (10, 6)),)
     assert replay.now == (10, 6)
     said = m.ServerChat("1-0", "Ada", -1, "hello", 3)
-    assert replay.receive(said) == (h.ChatSaid("1-0", "Ada", None, "hello", 3),)
+    assert replay.receive(said) == (u.ChatSaid("1-0", "Ada", None, "hello", 3),)
     history = m.ServerHistory((frame(1),), 4)
-    assert replay.receive(history) == (h.HistoryCame((frame(1),), 4),)
+    assert replay.receive(history) == (u.HistoryCame((frame(1),), 4),)
     assert replay.cursor == CURSOR
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.protocol.documents import documents
 from tests.protocol.model_server import ORIGIN, ModelServer, from_client, from_server, pack
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 from towerhall_protocol.codec import CodecError, canonical
 from towerhall_protocol.level import SUBPROTOCOLS
 from towerhall_protocol.messages import ClientMessage
@@ -25,7 +25,7 @@ class Pair:
         self.client = Replay(bytes, origin=ORIGIN, keep_frames=True)
         self.to_server: list[bytes] = []
         self.connected = False
-        self.seen: list[h.Happening] = []
+        self.seen: list[u.Update] = []
         self.asked: list[int] = []
 
     def connect(self) -> None:
@@ -57,10 +57,10 @@ class Pair:
         del self.server.outbox[:count]
 
     def take(self, data: bytes) -> None:
-        for happening in self.client.receive(from_server(data, self.subprotocol)):
-            self.seen.append(happening)
-            assert not isinstance(happening, h.Faulted), happening.reason
-            if isinstance(happening, h.Synced | h.Reset):
+        for update in self.client.receive(from_server(data, self.subprotocol)):
+            self.seen.append(update)
+            assert not isinstance(update, u.Faulted), update.reason
+            if isinstance(update, u.Synced | u.Reset):
                 for command in self.client.resend():
                     self.send(command)
 
@@ -92,16 +92,16 @@ class Pair:
         assert sorted(server.done, key=server.done.__getitem__) == sorted(server.done)
 
 
-def seqs_without_gap(seen: list[h.Happening]) -> Iterator[int]:
+def seqs_without_gap(seen: list[u.Update]) -> Iterator[int]:
     seq: int | None = None
-    for happening in seen:
-        match happening:
-            case h.Synced(at, replaced, _):
+    for update in seen:
+        match update:
+            case u.Synced(at, replaced, _):
                 assert replaced or seq == at
                 seq = at
-            case h.Reset(at, _):
+            case u.Reset(at, _):
                 seq = at
-            case h.Moved(at):
+            case u.Moved(at):
                 assert seq is not None
                 assert at == seq + 1
                 seq = at
@@ -153,7 +153,7 @@ def test_every_commit_is_applied_once_and_every_command_done_once(
     run(pair, script)
     pair.check()
     assert sorted(pair.server.done) == pair.asked
-    answered = [each.n for each in pair.seen if isinstance(each, h.Answered)]
+    answered = [each.n for each in pair.seen if isinstance(each, u.Answered)]
     assert set(pair.asked) <= set(answered)
 
 

@@ -65,8 +65,9 @@ from towerhall_server.lobby.listing import MOST_ROOMS
 from towerhall_server.lobby.my_rooms import MOST_ROOMS as MOST_MINE
 from towerhall_server.room import pace, state, steps
 from towerhall_server.room.closing import abandon_step
-from towerhall_server.room.commands import ROOM_COMMANDS
+from towerhall_server.room.commands import GAME, ROOM_COMMANDS
 from towerhall_server.room.commits import Cause
+from towerhall_server.room.decision import manage
 from towerhall_server.room.during import TIMEOUTS_TO_CALL, TIMEOUTS_TO_GO
 from towerhall_server.room.events import (
     PUBLIC_FIELDS,
@@ -80,7 +81,6 @@ from towerhall_server.room.events import (
     TimedOut,
     facts,
 )
-from towerhall_server.room.gate import GAME
 from towerhall_server.room.rematch import rematch_plan
 from towerhall_server.room.seats import BOT_DELAY_MS, TURN_SECONDS, Known, Person
 from towerhall_server.room.state import Room
@@ -176,7 +176,7 @@ def citations() -> Iterator[tuple[str, int]]:
 def test_every_clause_that_is_cited_exists() -> None:
     there = {int(number) for number, _ in CLAUSE.findall(SPEC)} | {NO_CLAUSE}
     cited = list(citations())
-    assert {number for name, number in cited if name.endswith("gate.py")} >= {40, 56}
+    assert {number for name, number in cited if name.endswith("decision.py")} >= {43, 56}
     assert [(name, number) for name, number in cited if number not in there] == []
 
 
@@ -387,7 +387,7 @@ def rooms() -> Iterator[Room]:
         commands.resign(),
     ):
         yield room
-        step = steps.manage(room, ada, Cause(0, ada.id, "origin", 1), body)
+        step = manage(room, ada, Cause(0, ada.id, "origin", 1), body)
         assert isinstance(step, Step), step
         room = step.after
     while room.playing:
@@ -399,7 +399,7 @@ def rooms() -> Iterator[Room]:
     yield room
     rematch = rematch_plan(room, ada.id, {})
     made = Known(rematch="ABCDEG")
-    step = steps.manage(room, ada, Cause(0, ada.id, "origin", 2), commands.rematch(), made)
+    step = manage(room, ada, Cause(0, ada.id, "origin", 2), commands.rematch(), made)
     assert isinstance(step, Step), step
     yield step.after
     yield moderated(rules)

@@ -12,7 +12,7 @@ from towerhall_protocol.codec import (
     FROM_CLIENT,
     FROM_SERVER,
     CodecError,
-    Limits,
+    CodecLimits,
     canonical,
     decode,
     decode_json,
@@ -112,7 +112,7 @@ def test_refused_texts_from_the_file_alone() -> None:
 
 def test_messages_from_the_file_alone() -> None:
     vectors = read("messages")
-    sides: tuple[tuple[str, Limits, Any], ...] = (
+    sides: tuple[tuple[str, CodecLimits, Any], ...] = (
         ("client", FROM_CLIENT, read_client),
         ("server", FROM_SERVER, read_server),
         ("to_lobby", FROM_CLIENT, read_lobby_client),

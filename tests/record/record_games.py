@@ -31,6 +31,7 @@ from towerhall_server.live.record_store import make_record
 from towerhall_server.record.format import rows_of
 from towerhall_server.room import steps
 from towerhall_server.room.commits import Cause, Commit, decode_commit, encode_commit
+from towerhall_server.room.decision import step_of
 from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.state import Room, entered
@@ -80,11 +81,11 @@ class Tape:
     def say(self, person: Person, name: str, **fields: Any) -> None:
         """A command of a person, to the room or to the game."""
         self._numbers[person.id] = n = self._numbers.get(person.id, 0) + 1
-        seat = self.room.table.seat_of(person.id)
+        seat = self.room.table.seated.get(person.id)
         cause = Cause(-1 if seat is None else seat, person.id, f"o-{person.name}", n)
         body = {"command": name, **fields}
         known = Known(absent=range(len(self.room.table.seats)), rematch="REMATC")
-        self.append(accepted(steps.step(self.room, person, cause, body, self.room.tag, known)))
+        self.append(accepted(step_of(self.room, person, cause, body, self.room.tag, known)))
 
     def sealed_nonce(self, person: Person) -> dict[str, str]:
         """A fresh nonce, as the field of a command that shows its hash."""
@@ -100,7 +101,7 @@ class Tape:
         self.say(person, **{"name": body.pop("command"), **body})
 
     def seat(self, person: Person) -> Seat:
-        seat = self.room.table.seat_of(person.id)
+        seat = self.room.table.seated.get(person.id)
         assert seat is not None
         return seat
 

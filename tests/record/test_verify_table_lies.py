@@ -44,6 +44,7 @@ from towerhall_server.room.events import (
     TimedOut,
 )
 from towerhall_server.room.steps import Plan
+from towerhall_server.room.view import shown_cause
 
 ADA, BEN, CYD = PEOPLE[:3]
 replace = msgspec.structs.replace
@@ -202,7 +203,7 @@ PLAYING = place_of(SeatTakenBack) + 1
             command={"command": "want_end"},
         ),
     ],
-    ids=lambda commit: f"{commit.cause.shown()}-{commit.room[-1]!r}"[:60],
+    ids=lambda commit: f"{shown_cause(commit.cause)}-{commit.room[-1]!r}"[:60],
 )
 def test_what_nobody_asked_for_and_no_clock_brought_is_found(commit: Commit) -> None:
     assert findings(put_in(PLAYING, commit)) & {"undecided", "decision"}

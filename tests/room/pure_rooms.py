@@ -51,6 +51,7 @@ from towerhall_server.live.replica import Replica, follow
 from towerhall_server.room import steps
 from towerhall_server.room.closing import abandon_step, close_step
 from towerhall_server.room.commits import THE_ROOM, Cause, Commit, encode_commit
+from towerhall_server.room.decision import step_of
 from towerhall_server.room.events import Settings, TimedOut
 from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.state import Room, entered, happen
@@ -188,9 +189,9 @@ class PureRoom:
         """What a command leads to as an actor decides it: a step, or a refusal."""
         room, before = self.room, repr(self.room)
         self._numbers[person.id] = number = self._numbers.get(person.id, 0) + 1
-        seat = room.table.seat_of(person.id)
+        seat = room.table.seated.get(person.id)
         cause = Cause(-1 if seat is None else seat, person.id, f"origin of {person.name}", number)
-        answer = steps.step(room, person, cause, body, room.tag if tag is None else tag, self.known)
+        answer = step_of(room, person, cause, body, room.tag if tag is None else tag, self.known)
         assert repr(room) == before, f"deciding {body} changed the room"
         self.answers.append((room, answer))
         return answer
@@ -318,7 +319,7 @@ SAYINGS = (
 
 
 def _body(pure: PureRoom, person: Person, what: str, pick: int) -> dict[str, Any]:
-    deal, seat = pure.room.table.deal, pure.room.table.seat_of(person.id)
+    deal, seat = pure.room.table.deal, pure.room.table.seated.get(person.id)
     shown = {"nonce": sealed_nonce(person, deal + 1)} if pick % 2 else {}
     match what:
         case "sit" | "bot_sit":
@@ -493,7 +494,7 @@ class Stage:
     def enter(self, person: Person, origin: str = "") -> Looker:
         looker = Looker(person, origin)
         self.audience.add(self.replica.room, looker)
-        self.audience.snapshot(self.replica.place, looker)
+        self.audience.fan_out.snapshot(self.replica.place, looker)
         return looker
 
     def follow(self, seq: int | None = None) -> None:

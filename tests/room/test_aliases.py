@@ -14,6 +14,7 @@ from towerhall_server.room import steps
 from towerhall_server.room.aliases import SALT_BYTES, alias_of, identity_of, secret_and_salt
 from towerhall_server.room.closing import abandon_step
 from towerhall_server.room.commits import Cause
+from towerhall_server.room.decision import manage
 from towerhall_server.room.events import RoomCreated, Settings
 from towerhall_server.room.rematch import rematch_plan
 from towerhall_server.room.seats import Person, guest_of
@@ -96,7 +97,7 @@ def test_a_room_holds_aliases_alone_and_its_secret_is_still_the_secret() -> None
 
 def test_a_rematch_is_planned_for_the_people_and_not_for_their_aliases() -> None:
     room = founded(SALT)
-    sat = steps.manage(
+    sat = manage(
         room,
         guest_of(room, Person(BEN, "Ben")),
         Cause(-1, room.alias_of(BEN), "origin", 1),

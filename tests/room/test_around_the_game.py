@@ -39,11 +39,11 @@ from towerhall_server.room.events import (
 from towerhall_server.room.rematch import rematch_plan
 from towerhall_server.room.seats import Known, read_settings
 from towerhall_server.room.steps import found
-from towerhall_server.room.table import Holder, fold_table
-from towerhall_server.room.view import SHARED, describe, view
+from towerhall_server.room.table import SeatHolder, fold_table
+from towerhall_server.room.view import SHARED, describe, shown_cause, view
 
 
-def held(pure: PureRoom, seat: int) -> Holder:
+def held(pure: PureRoom, seat: int) -> SeatHolder:
     holder = pure.room.table.seats[seat]
     assert holder is not None
     return holder
@@ -196,10 +196,10 @@ def test_a_reserved_seat_is_for_whom_it_is_reserved() -> None:
     assert shown(pure)["reserved"] == [0, 2]
     assert pure.refused(CYD, "sit", seat=0) == "seat_reserved"
     pure.say(CYD, "sit")
-    assert pure.room.table.seat_of(CYD.id) == 1
+    assert pure.room.table.seated.get(CYD.id) == 1
     assert pure.refused(ZOE, "sit") == "seat_reserved"
     pure.say(ADA, "sit")
-    assert pure.room.table.seat_of(ADA.id) == 2
+    assert pure.room.table.seated.get(ADA.id) == 2
     assert BEN.id not in repr(view(pure.room, SHARED))
 
 
@@ -215,7 +215,7 @@ def test_whoever_takes_another_seat_gives_the_reserved_one_up_for_so_long() -> N
     pure.say(BEN, "stand")
     assert shown(pure)["reserved"] == []
     pure.say(BEN, "sit")
-    assert pure.room.table.seat_of(BEN.id) == 1
+    assert pure.room.table.seated.get(BEN.id) == 1
 
 
 def test_a_seat_is_not_reserved_for_whoever_was_kicked() -> None:
@@ -225,7 +225,7 @@ def test_a_seat_is_not_reserved_for_whoever_was_kicked() -> None:
     pure.say(HOST, "kick", seat=0)
     assert shown(pure)["reserved"] == []
     pure.say(CYD, "sit", seat=0)
-    assert pure.room.table.seat_of(CYD.id) == 0
+    assert pure.room.table.seated.get(CYD.id) == 0
 
 
 def test_a_bot_may_be_seated_where_somebody_is_awaited() -> None:
@@ -304,7 +304,7 @@ def test_the_moves_of_a_stand_in_are_the_services_and_marked_as_such() -> None:
     seat = pure.room.to_act()[0]
     pure.say(pure.holder(seat), "leave")
     step = pure.wait()
-    assert step.commit.cause.shown() == (seat,)
+    assert shown_cause(step.commit.cause) == (seat,)
 
 
 def test_a_level_that_does_not_exist_does_not_play() -> None:

@@ -23,6 +23,7 @@ from towerhall_server.room.state import (
     entered,
     hash_of,
     look_up,
+    sender_of,
 )
 
 SIT: dict[str, object] = {"command": "sit"}
@@ -97,7 +98,7 @@ def test_a_room_that_is_read_from_its_log_remembers_the_same_commands() -> None:
         commit = decode_commit(entry.blob, FIVE_TOWERS)
         if commit.cause.n:
             one = pack(">QQ", commit.cause.n, entry.seq) + hash_of(commit.command, before.tag)
-            counted.setdefault(commit.cause.sender, []).append(one)
+            counted.setdefault(sender_of(commit.cause), []).append(one)
     assert pure.room.commands == {who: b"".join(every[-16:]) for who, every in counted.items()}
 
 

@@ -27,6 +27,7 @@ from towerhall_server.room.explaining import effect_of, explain
 from towerhall_server.room.seats import Person
 from towerhall_server.room.state import seed_of
 from towerhall_server.room.steps import ABANDONED_MS, EMPTY_MS, IDLE_MS, KEPT_MS, OPEN_MS, Due
+from towerhall_server.room.view import shown_cause
 
 both_games = pytest.mark.parametrize("rules", [FIVE_TOWERS, TILE_DUEL], ids=lambda r: r.name)
 
@@ -160,7 +161,7 @@ def test_a_bot_moves_by_what_its_seat_sees_and_by_the_seed_of_the_deal() -> None
     again = steps.bot_step(pure.room, seat)
     assert step == again
     assert not isinstance(step, Rejected)
-    assert step.commit.cause.shown() == (seat,)
+    assert shown_cause(step.commit.cause) == (seat,)
     choose = FIVE_TOWERS.bots["easy"]
     seen = FIVE_TOWERS.view(pure.room.game, seat)
     offers = FIVE_TOWERS.offers(pure.room.game, seat)
@@ -186,7 +187,7 @@ def test_a_seat_whose_time_is_up_plays_the_games_default() -> None:
     before = pure.room
     step = pure.wait()
     assert step.commit.room == (TimedOut(seat),)
-    assert step.commit.cause.shown() == (seat,)
+    assert shown_cause(step.commit.cause) == (seat,)
     assert step.commit.command == FIVE_TOWERS.timeout(before.game, seat)
     assert pure.now_ms == before.began_ms + 30_000
 

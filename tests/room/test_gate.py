@@ -20,7 +20,8 @@ from towerhall_protocol.errors import HINTS
 from towerhall_server.game import BAD_COMMAND, Rejected
 from towerhall_server.room.closing import abandon_step
 from towerhall_server.room.commands import ROOM_COMMANDS
-from towerhall_server.room.gate import key_hash, may_enter, roles
+from towerhall_server.room.decision import roles
+from towerhall_server.room.gate import key_hash, may_enter
 from towerhall_server.room.seats import Person
 from towerhall_server.room.table import Status
 
@@ -225,7 +226,7 @@ def test_a_host_has_a_second_role_beside_it() -> None:
 def test_nobody_has_the_seat_of_a_bot(status: str) -> None:
     """A connection that is over has no identity; bots have none either."""
     table = room_at(status, True).room.table
-    assert table.seat_of("") is None
+    assert table.seated.get("") is None
     assert roles(table, "") == {"watcher"}
 
 
@@ -246,8 +247,8 @@ def test_a_message_cannot_claim_a_seat_or_a_role() -> None:
     assert pure.refused(BEN, "stand", **claims) == "bad_command"
     assert pure.refused(BEN, "stand", seat=0) == "bad_command"
     pure.say(BEN, "stand")
-    assert pure.room.table.seat_of(HOST.id) == 0
-    assert pure.room.table.seat_of(BEN.id) is None
+    assert pure.room.table.seated.get(HOST.id) == 0
+    assert pure.room.table.seated.get(BEN.id) is None
 
 
 def test_a_private_room_opens_by_its_key_alone() -> None:

@@ -23,7 +23,7 @@ from towerhall_server.live.record_store import make_record
 from towerhall_server.record.verify import verify
 from towerhall_server.room import steps
 from towerhall_server.room.commands import ROOM_COMMANDS
-from towerhall_server.room.gate import refuse
+from towerhall_server.room.decision import refuse
 from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.steps import IDLE_MS
 

@@ -7,11 +7,11 @@ import msgspec
 from tests.room.pure_rooms import ADA, BEN, PureRoom
 from towerhall_server.room.events import PersonRenamed
 from towerhall_server.room.seats import Person
-from towerhall_server.room.table import Holder
+from towerhall_server.room.table import SeatHolder
 from towerhall_server.room.view import SHARED, view
 
 
-def held(pure: PureRoom, seat: int) -> Holder:
+def held(pure: PureRoom, seat: int) -> SeatHolder:
     holder = pure.room.table.seats[seat]
     assert holder is not None
     return holder

@@ -30,7 +30,7 @@ from towerhall_server.room.events import (
     SeatLeft,
     SeatReady,
 )
-from towerhall_server.room.table import Holder
+from towerhall_server.room.table import SeatHolder
 
 HASH = nonce_hash(UID, nonce_of(BEN))
 BAD_NONCES: list[Any] = [
@@ -57,7 +57,7 @@ BAD_NONCES: list[Any] = [
 """Too short, too long, of another alphabet, padded, with bits to spare, or not text at all."""
 
 
-def held(pure: PureRoom, seat: int) -> Holder:
+def held(pure: PureRoom, seat: int) -> SeatHolder:
     holder = pure.room.table.seats[seat]
     assert holder is not None
     return holder
@@ -89,7 +89,7 @@ def test_whoever_names_a_free_seat_gets_it() -> None:
     pure = PureRoom(seats=3)
     step = pure.say(BEN, "sit", seat=2, nonce=sealed_nonce(BEN))
     assert step.commit.room == (PersonSat(2, BEN.id, BEN.name, HASH),)
-    assert held(pure, 2) == Holder("Ben", BEN.id, nonce_hash=HASH)
+    assert held(pure, 2) == SeatHolder("Ben", BEN.id, nonce_hash=HASH)
 
 
 def test_a_seat_that_is_held_is_taken() -> None:
@@ -135,7 +135,7 @@ def test_a_hash_that_is_none_is_refused(nonce: object) -> None:
     assert pure.refused(BEN, "sit", nonce=nonce) == "bad_command"
     pure.say(BEN, "sit")
     assert pure.refused(BEN, "ready", nonce=nonce) == "bad_command"
-    assert held(pure, 0) == Holder("Ben", BEN.id)
+    assert held(pure, 0) == SeatHolder("Ben", BEN.id)
 
 
 def test_nobody_needs_a_nonce() -> None:
@@ -151,7 +151,7 @@ def test_leaving_drops_the_nonce() -> None:
     pure.say(BEN, "ready")
     assert pure.say(BEN, "stand").commit.room == (SeatLeft(0),)
     pure.say(BEN, "sit")
-    assert held(pure, 0) == Holder("Ben", BEN.id)
+    assert held(pure, 0) == SeatHolder("Ben", BEN.id)
 
 
 def test_a_host_who_leaves_passes_it_on_to_the_first_person_who_sits() -> None:
@@ -312,8 +312,8 @@ def test_after_a_cancelled_deal_nobody_but_bots_is_ready_and_all_hashes_are_gone
     pure.wait()
     assert pure.room.table.seats == (
         None,
-        Holder("Ben", BEN.id),
-        Holder("bot easy", level="easy", ready=True),
+        SeatHolder("Ben", BEN.id),
+        SeatHolder("bot easy", level="easy", ready=True),
     )
 
 
@@ -348,7 +348,7 @@ def test_whoever_brings_no_fresh_nonce_plays_without() -> None:
 def test_the_host_seats_bots_of_every_level(level: str) -> None:
     pure = PureRoom()
     assert pure.say(HOST, "add_bot", level=level, seat=1).commit.room == (BotSat(1, level),)
-    assert held(pure, 1) == Holder(f"bot {level}", level=level, ready=True)
+    assert held(pure, 1) == SeatHolder(f"bot {level}", level=level, ready=True)
 
 
 def test_a_bot_without_a_level_is_easy_and_sits_at_the_lowest_free_seat() -> None:

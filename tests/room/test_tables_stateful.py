@@ -38,9 +38,10 @@ from towerhall_server.record.verify import verify
 from towerhall_server.room import steps
 from towerhall_server.room.commands import ROOM_COMMANDS
 from towerhall_server.room.commits import Cause
+from towerhall_server.room.decision import step_of
 from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder, Status
+from towerhall_server.room.table import SeatHolder, Status
 from towerhall_server.room.view import view, view_class
 
 people = st.sampled_from(PEOPLE)
@@ -69,11 +70,11 @@ def seats_are_in_order(room: Room) -> None:
     assert len(held) == len(set(held)), "somebody holds two seats"
     assert not set(held) & set(table.kicked), "a kicked person has a seat"
     for seat, holder in enumerate(table.seats):
-        assert holder is None or holder.is_bot or table.seat_of(holder.identity) == seat
+        assert holder is None or holder.is_bot or table.seated.get(holder.identity) == seat
         assert holder is None or bool(holder.identity) != bool(holder.level)
         owner = table.reserved[seat] if table.is_reserved(seat) else ""
         assert not owner or holder is None or holder.identity == owner
-        assert not owner or table.seat_of(owner) in (None, seat)
+        assert not owner or table.seated.get(owner) in (None, seat)
 
 
 def nobody_gets_a_second_seat(room: Room) -> None:
@@ -82,7 +83,7 @@ def nobody_gets_a_second_seat(room: Room) -> None:
         if holder and holder.identity:
             person = Person(holder.identity, holder.name)
             cause = Cause(seat, holder.identity, "another origin", 1)
-            answer = steps.step(room, person, cause, {"command": "sit"}, "")
+            answer = step_of(room, person, cause, {"command": "sit"}, "")
             assert answer == Rejected("already_seated", "P-56", {"seat": seat})
 
 
@@ -189,7 +190,7 @@ class TableMachine(RuleBasedStateMachine):
             return PEOPLE[number % len(PEOPLE)]
         return Person(holder.identity, holder.name)
 
-    def holders(self) -> list[Holder]:
+    def holders(self) -> list[SeatHolder]:
         return [holder for holder in self.pure.room.table.seats if holder is not None]
 
     # What people do
@@ -358,7 +359,7 @@ class TableMachine(RuleBasedStateMachine):
         self._forget_closed()
         room = self.pure.room
         for looker in self.lookers:
-            assert looker.seat == room.table.seat_of(looker.person.id)
+            assert looker.seat == room.table.seated.get(looker.person.id)
             name = view_class(room.rules, looker.seat)
             assert looker.view == plain(view(room, name))
         taken = Counter(looker.seat for looker in self.lookers if looker.seat is not None)

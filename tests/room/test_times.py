@@ -9,8 +9,8 @@ import pytest
 from tests.room.pure_rooms import BEN, HOST, ZOE
 from tests.room.test_gate import FIELDS, room_at
 from towerhall_server.game import Rejected
-from towerhall_server.room.commands import ROOM_COMMANDS
-from towerhall_server.room.gate import GAME, Right, refuse
+from towerhall_server.room.commands import GAME, ROOM_COMMANDS, Right
+from towerhall_server.room.decision import refuse
 from towerhall_server.room.seats import Person
 from towerhall_server.room.table import Status
 

@@ -36,7 +36,7 @@ from towerhall_protocol.fairness import commitment
 from towerhall_protocol.merge_patch import apply
 from towerhall_server.game import AnyGame, Seat
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
-from towerhall_server.live.change import Change
+from towerhall_server.live.fan_out import Change
 from towerhall_server.live.replica import follow
 from towerhall_server.room.closing import abandon_step
 from towerhall_server.room.commits import Cause, decode_commit
@@ -55,6 +55,7 @@ from towerhall_server.room.view import (
     base_of,
     describe,
     frame,
+    shown_cause,
     summary,
     view,
     view_class,
@@ -113,7 +114,7 @@ def test_views_and_facts_are_plain(rules: AnyGame, data: st.DataObject) -> None:
         for name in classes(pure.room):
             check_plain(view(change.after, name))
         check_plain(list(map(facts, (*change.commit.room, *change.commit.end))))
-        check_plain(change.commit.cause.shown())
+        check_plain(shown_cause(change.commit.cause))
 
 
 def check_plain(value: object) -> None:
@@ -150,7 +151,7 @@ def test_identities_host_and_key_reach_nobody(rules: AnyGame) -> None:
     for change in changes(pure):
         told: list[object] = [list(map(facts, (*change.commit.room, *change.commit.end)))]
         told += [view(change.after, name) for name in classes(pure.room)]
-        told += [describe(change.after.table), change.commit.cause.shown()]
+        told += [describe(change.after.table), shown_cause(change.commit.cause)]
         told += [base_of(change.after, name) for name in classes(pure.room)]
         text = msgspec.json.encode(told).decode()
         assert [secret for secret in NOT_FOR_EYES if secret in text] == []
@@ -204,7 +205,7 @@ def test_facts_of_the_room_come_before_those_of_the_game_and_of_its_end() -> Non
     ],
 )
 def test_a_cause_tells_seat_origin_and_number_but_not_who(cause: Cause, told: object) -> None:
-    assert cause.shown() == told
+    assert shown_cause(cause) == told
 
 
 # the room part

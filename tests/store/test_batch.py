@@ -90,7 +90,7 @@ async def test_what_can_be_done_meanwhile_is_done_after_the_bytes_left_and_befor
 
         for number in range(3):
             wanted = attempt(room=f"ROOM{number}")
-            slow.ask(wanted, answers.append, meanwhile)
+            slow.appender.ask(wanted, answers.append, meanwhile)
     assert seen == [[3], [3], [3]]
     assert answered_before == [0, 0, 0]
     assert [type(answer) for answer in answers] == [StoreError] * 3

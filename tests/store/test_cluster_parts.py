@@ -9,7 +9,8 @@ from redis.crc import key_slot
 
 from tests.sockets import HOST, end, part, serving
 from tests.store.several import NAME
-from towerhall_server.eventlog.append import MOVE, PROBE, run_call
+from towerhall_server.eventlog.append import MOVE
+from towerhall_server.eventlog.scripts import PROBE, run_call
 from towerhall_server.store.address import Place, read_address
 from towerhall_server.store.endpoint import endpoint
 from towerhall_server.store.errors import StoreError, StoreRefusedError

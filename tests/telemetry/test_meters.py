@@ -13,8 +13,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.telemetry.scraped import Scrape
-from towerhall_server.telemetry.answers import CountedAnswers
 from towerhall_server.telemetry.families import registry
+from towerhall_server.telemetry.http_counts import CountedAnswers
 from towerhall_server.telemetry.lag import watch_lag
 from towerhall_server.telemetry.meters import FAST, Histogram, Levels, Meters
 

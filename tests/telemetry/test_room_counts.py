@@ -5,7 +5,7 @@ from redis.asyncio import Redis
 from tests.eventlog.conftest import engine_url, redis
 from tests.live.conftest import deaf, one, url
 from tests.live.live_rooms import FakeViewer, LiveNode, copy_of, go_back
-from towerhall_server.live.inbox import Resync
+from towerhall_server.live.items import Resync
 
 __all__ = ["deaf", "engine_url", "one", "redis", "url"]
 

@@ -34,7 +34,7 @@ from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Person
 from towerhall_server.room.state import Room
 from towerhall_server.room.steps import Plan
-from towerhall_server.room.table import Holder
+from towerhall_server.room.table import SeatHolder
 from towerhall_server.room.view import NOTHING, frame, view, view_class
 
 FOLDER = Path(__file__).parent / "golden"
@@ -296,7 +296,7 @@ def _renamed(rules: AnyGame) -> Tape:
     return tape
 
 
-def _held(tape: Tape, person: Person) -> Holder:
+def _held(tape: Tape, person: Person) -> SeatHolder:
     holder = tape.room.table.seats[tape.seat(person)]
     assert holder is not None
     return holder

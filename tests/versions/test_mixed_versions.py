@@ -18,8 +18,8 @@ from tests.versions import newer_server
 from towerhall_server.eventlog.answers import Append, Appended
 from towerhall_server.eventlog.entry import entry_after
 from towerhall_server.game import AnyGame, Rejected, Seat
-from towerhall_server.live.attempt import TTL_MS
 from towerhall_server.live.directory import PoisonedRoomError
+from towerhall_server.live.follower import TTL_MS
 
 # Two nodes: the newer one writes an event that the older one has never heard of.
 

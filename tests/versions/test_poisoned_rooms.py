@@ -28,8 +28,8 @@ from tests.live.live_rooms import (
 from towerhall_protocol.messages import ServerDuplicate, ServerFrame, ServerRejected
 from towerhall_server.game import AnyGame
 from towerhall_server.live import directory as directory_module
-from towerhall_server.live.attempt import BACKSTOP_MS
 from towerhall_server.live.directory import QUARANTINE_SECONDS, PoisonedRoomError
+from towerhall_server.live.follower import BACKSTOP_MS
 from towerhall_server.live.record_store import record_of
 from towerhall_server.record.verify import verify
 from towerhall_server.room.events import RoomClosed

@@ -5,7 +5,7 @@ tells what each viewer sees and what this seat may do.
 """
 
 from towerhall_client.bot import Policy, play_bot, random_policy
-from towerhall_client.connection import Answer, Disconnected, Happening, Table, connect
+from towerhall_client.connection import Answer, Disconnected, Table, Update, connect
 from towerhall_client.errors import RefusedError, ServiceError, TableClosedError, TowerhallError
 from towerhall_client.events import Events, hear_events
 from towerhall_client.evidence_folder import EvidenceFolder
@@ -43,7 +43,6 @@ __all__ = [
     "Evidence",
     "EvidenceFolder",
     "Guest",
-    "Happening",
     "Link",
     "Lobby",
     "LobbyFilter",
@@ -65,6 +64,7 @@ __all__ = [
     "Table",
     "TableClosedError",
     "TowerhallError",
+    "Update",
     "base64url",
     "canonical_json",
     "check_record",

@@ -16,11 +16,11 @@ from weakref import WeakSet
 from towerhall_client.errors import RefusedError, TableClosedError, closed_by
 from towerhall_client.evidence_folder import EvidenceFolder
 from towerhall_client.history import History
-from towerhall_client.line import Address, Disconnected, Happening, Line
+from towerhall_client.line import Address, Disconnected, Line, Update
 from towerhall_client.retry import Retry
 from towerhall_client.room_commands import Answer, RoomCommands
 from towerhall_client.sendable import as_read, body_as_read
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 from towerhall_protocol.document import Document
 from towerhall_protocol.evidence import Evidence
 from towerhall_protocol.level import MSGPACK
@@ -34,7 +34,7 @@ from towerhall_protocol.messages import (
 from towerhall_protocol.offers import Offer
 from towerhall_protocol.replay import Replay
 
-__all__ = ["Answer", "Disconnected", "Happening", "Table", "connect"]
+__all__ = ["Answer", "Disconnected", "Table", "Update", "connect"]
 
 PING_SECONDS: Final = 10.0
 
@@ -173,7 +173,7 @@ class Table(RoomCommands):
 
     # Waiting
 
-    def __aiter__(self) -> AsyncIterator[Happening]:
+    def __aiter__(self) -> AsyncIterator[Update]:
         """Everything that happens from now on."""
         listener = _Listener(self)
         self._listeners.add(listener)
@@ -277,21 +277,21 @@ class Table(RoomCommands):
         self._history.end(error)
         self._changed()
 
-    def _happened(self, happening: Happening) -> None:
-        match happening:
-            case h.Answered(n, seq):
+    def _happened(self, update: Update) -> None:
+        match update:
+            case u.Answered(n, seq):
                 self._answer(n, Answer(n, seq))
-            case h.DryAnswered(n, effect):
+            case u.DryAnswered(n, effect):
                 self._answer(n, Answer(n, 0, effect))
-            case h.Rejected(n, code, rule, params, hint):
+            case u.Rejected(n, code, rule, params, hint):
                 self._answer(n, RefusedError(code, hint, rule, params))
         evidence = self.replay.evidence
         if evidence is not None and evidence is not self._kept:
             self._kept = evidence
             self._keep(evidence)
-        self._history.happened(happening)
+        self._history.happened(update)
         for listener in self._listeners:
-            listener.queue.append(happening)
+            listener.queue.append(update)
         self._changed()
 
     def _answer(self, n: int, answer: Answer | RefusedError) -> None:
@@ -313,15 +313,15 @@ def _nothing(about: object) -> None:
 
 
 class _Listener:
-    """One reader of happenings. It is forgotten when its reader forgets it."""
+    """One reader of updates. It is forgotten when its reader forgets it."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self.queue: deque[Happening] = deque()
+        self.queue: deque[Update] = deque()
 
     def __aiter__(self) -> "_Listener":
         return self
 
-    async def __anext__(self) -> Happening:
+    async def __anext__(self) -> Update:
         await self._table.until(lambda: self.queue)
         return self.queue.popleft()

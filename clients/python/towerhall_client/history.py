@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from towerhall_client.errors import ServiceError, TableClosedError
-from towerhall_client.line import Disconnected, Happening, Line
+from towerhall_client.line import Disconnected, Line, Update
 from towerhall_client.sendable import as_read
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 from towerhall_protocol.messages import ClientHistory, ServerFrame
 
 ASK_AGAIN: Final = frozenset({"too_many", "store_unavailable"})
@@ -115,20 +115,20 @@ class History:
         finally:
             pause.cancel()
 
-    def happened(self, happening: Happening) -> None:
+    def happened(self, update: Update) -> None:
         """Something happened on the line; it may be the answer."""
         request = self._request
         if request is None or request.page.done():
             return
-        match happening:
-            case h.HistoryCame(frames, last) if request.is_answered_by(frames, last):
+        match update:
+            case u.HistoryCame(frames, last) if request.is_answered_by(frames, last):
                 request.page.set_result(frames)
-            case h.ErrorCame(code, params) if code in ASK_AGAIN:
+            case u.ErrorCame(code, params) if code in ASK_AGAIN:
                 wait_ms = params.get("retry_ms")
                 request.ask_again(wait_ms / 1000 if isinstance(wait_ms, int) else PAUSE_SECONDS)
-            case h.ErrorCame(code, params, hint) if request.is_refused_by(code, params):
+            case u.ErrorCame(code, params, hint) if request.is_refused_by(code, params):
                 request.page.set_exception(ServiceError(code, hint, 0, params))
-            case h.Reset() | Disconnected():
+            case u.Reset() | Disconnected():
                 # The page may have been left out (P-74), or is lost with the connection.
                 request.ask_again(None)
 

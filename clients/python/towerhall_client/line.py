@@ -1,6 +1,6 @@
 """A line to a room that is kept up: connect, greet, listen; after a break, connect again.
 
-Incoming messages go to the client core, and its happenings to the listener; what is posted goes
+Incoming messages go to the client core, and its updates to the listener; what is posted goes
 out in order. The line owns the socket and nothing else: all that must survive a break is in the
 `Replay`, and what is posted while there is no welcome is not kept here: commands are sent again
 from the replay, everything else is asked for anew.
@@ -31,7 +31,7 @@ from towerhall_client.wire import (
     unpacked,
 )
 from towerhall_protocol import codec
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 from towerhall_protocol.level import MSGPACK
 from towerhall_protocol.messages import ClientCommand, ClientMessage, ServerMessage
 from towerhall_protocol.replay import Replay
@@ -63,7 +63,7 @@ class Disconnected(msgspec.Struct, frozen=True):
     retry_seconds: float
 
 
-Happening: TypeAlias = h.Happening | Disconnected
+Update: TypeAlias = u.Update | Disconnected
 
 
 class Line:
@@ -73,7 +73,7 @@ class Line:
         self,
         address: Address,
         replay: Replay,
-        tell: Callable[[Happening], None],
+        tell: Callable[[Update], None],
         retry: Retry,
         ping_seconds: float,
     ) -> None:
@@ -84,7 +84,7 @@ class Line:
         self._way_back = WayBack(retry)
         self._outgoing: deque[ClientMessage] = deque()
         self._posted = asyncio.Event()
-        self._error: h.ErrorCame | None = None
+        self._error: u.ErrorCame | None = None
         self.up = False
         """Whether the room has welcomed us on a connection that still stands."""
         self.entered = False
@@ -144,23 +144,23 @@ class Line:
         """One message; the reason if it was a fault."""
         self._error = None
         message = self._unpacked(data)
-        happenings = () if message is None else self._replay.receive(message)
-        for happening in happenings:
-            match happening:
-                case h.Synced() | h.Reset():
+        updates = () if message is None else self._replay.receive(message)
+        for update in updates:
+            match update:
+                case u.Synced() | u.Reset():
                     self.up = self.entered = True
                     others = [each for each in self._outgoing if type(each) is not ClientCommand]
                     self._outgoing = deque((*self._replay.resend(), *others))
                     self._posted.set()
-                case h.PongCame():
+                case u.PongCame():
                     self._way_back.lasted()
-                case h.ErrorCame():
-                    self._error = happening
-                case h.MustGo(within_ms):
+                case u.ErrorCame():
+                    self._error = update
+                case u.MustGo(within_ms):
                     self._way_back.go(within_ms)
-                case h.Faulted(reason):
+                case u.Faulted(reason):
                     return reason
-            self._tell(happening)
+            self._tell(update)
         self._mind_what_waits()
         opening = self._replay.opening()
         if opening is not None:

@@ -6,7 +6,7 @@ namesake is heard, and another name or seat changes nothing. The other people ar
 
 from collections.abc import Iterator, Mapping
 
-from towerhall_protocol.happenings import ChatSaid, EmoteCame
+from towerhall_protocol.updates import ChatSaid, EmoteCame
 
 
 class Muted:

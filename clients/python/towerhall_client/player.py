@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Final
 
-from towerhall_client.connection import Answer, Happening, Table
+from towerhall_client.connection import Answer, Table, Update
 from towerhall_client.errors import RefusedError, ServiceError, TableClosedError
 from towerhall_client.line import Disconnected
 from towerhall_client.muted import Muted
@@ -21,7 +21,7 @@ from towerhall_client.text import (
     turn_line,
     view_lines,
 )
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 from towerhall_protocol.codec import CodecError
 from towerhall_protocol.messages import EMOTES
 from towerhall_protocol.offers import Offer
@@ -81,7 +81,7 @@ class _Player:
         self._patient = patient
         self._muted = Muted()
         # From here on nothing that happens is missed.
-        self._happenings = aiter(table)
+        self._updates = aiter(table)
 
     def say(self, line: str) -> None:
         # Names and chat are other people's: they must not steer a terminal.
@@ -96,14 +96,14 @@ class _Player:
 
     async def tell(self) -> None:
         """Say what happens, as it happens."""
-        async for happening in self._happenings:
-            match happening:
-                case h.ChatSaid() | h.EmoteCame() if not self._muted.hears(happening):
+        async for update in self._updates:
+            match update:
+                case u.ChatSaid() | u.EmoteCame() if not self._muted.hears(update):
                     continue
-            for line in _told(happening):
+            for line in _told(update):
                 self.say(line)
-            if isinstance(happening, h.OffersCame) and happening.offers:
-                self._say_offers(happening.offers)
+            if isinstance(update, u.OffersCame) and update.offers:
+                self._say_offers(update.offers)
 
     async def obey(self, lines: AsyncIterator[str]) -> None:
         """Do what the lines say, one after the other."""
@@ -235,31 +235,31 @@ class _Player:
         self.say("your turn: " + turn_line(offers))
 
 
-def _told(happening: Happening) -> Iterator[str]:
-    """A happening, as lines of text."""
-    match happening:
-        case h.Moved(seq, _, facts):
+def _told(update: Update) -> Iterator[str]:
+    """A update, as lines of text."""
+    match update:
+        case u.Moved(seq, _, facts):
             for fact in facts:
                 yield f"{seq} {fact_line(fact)}"
-        case h.Synced(seq, _, lost) | h.Reset(seq, lost):
+        case u.Synced(seq, _, lost) | u.Reset(seq, lost):
             yield f"connected, at {seq}"
             if lost:
                 yield f"the service lost the last {lost} commits: they have not happened"
-        case h.SeatChanged(seat):
+        case u.SeatChanged(seat):
             yield "you have no seat" if seat is None else f"you have seat {seat}"
-        case h.PresenceChanged(online, watchers):
+        case u.PresenceChanged(online, watchers):
             seats = " ".join(map(str, online)) or "no one"
             yield f"here: {seats}; watching: {watchers}"
-        case h.ChatSaid(_, name, _, text):
+        case u.ChatSaid(_, name, _, text):
             yield f"{name}: {text}"
-        case h.EmoteCame(name, _, emote):
+        case u.EmoteCame(name, _, emote):
             yield f"{name} *{emote}*"
-        case h.Searching(n, ahead):
+        case u.Searching(n, ahead):
             first = f"{ahead} other searches come first" if ahead else "it has begun"
             yield f"command {n} needs a search of the server: {first}"
-        case h.Paused(paused):
+        case u.Paused(paused):
             yield "paused: the store does not answer" if paused else "going on"
-        case h.ErrorCame(code, _, hint):
+        case u.ErrorCame(code, _, hint):
             yield f"{code}: {hint}"
         case Disconnected(reason, seconds):
             yield f"connection lost ({reason}); trying again in {seconds:.1f} s"

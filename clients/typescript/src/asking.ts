@@ -2,7 +2,7 @@
 
 import { asRead } from "./codec.ts";
 import type { ServiceError } from "./errors.ts";
-import { type ClientCommand, type Happening, isRoomCommand, type Replay } from "./replay.ts";
+import { type ClientCommand, type Update, isRoomCommand, type Replay } from "./replay.ts";
 import type { Answer, Command } from "./types.ts";
 
 interface Asked {
@@ -57,11 +57,11 @@ export class Asking {
   }
 
   /** Something happened; it may be an answer. */
-  happened(happening: Happening): void {
-    if (happening.kind === "answered") this.#answer(happening.n, { kind: "done", seq: happening.seq });
-    else if (happening.kind === "dry_answered") this.#answer(happening.n, { kind: "accepted", effect: happening.effect });
-    else if (happening.kind === "rejected") {
-      const { n, ...rejection } = happening;
+  happened(update: Update): void {
+    if (update.kind === "answered") this.#answer(update.n, { kind: "done", seq: update.seq });
+    else if (update.kind === "dry_answered") this.#answer(update.n, { kind: "accepted", effect: update.effect });
+    else if (update.kind === "rejected") {
+      const { n, ...rejection } = update;
       this.#answer(n, rejection);
     }
   }

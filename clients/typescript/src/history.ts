@@ -8,7 +8,7 @@
 
 import { asRead } from "./codec.ts";
 import { ServiceError } from "./errors.ts";
-import type { Happening } from "./replay.ts";
+import type { Update } from "./replay.ts";
 import type { Frame, Params } from "./types.ts";
 
 const ASK_AGAIN = ["too_many", "store_unavailable"];
@@ -53,19 +53,19 @@ export class History {
   }
 
   /** Something happened on the line; it may be the answer. */
-  happened(happening: Happening): void {
+  happened(update: Update): void {
     const wish = this.#wishes[0];
     if (!wish) return;
-    if (happening.kind === "history" && isAnswered(wish, happening.frames, happening.last)) this.#page(wish, happening.frames);
-    else if (happening.kind === "error" && ASK_AGAIN.includes(happening.code)) {
-      const wait = happening.params["retry_ms"];
+    if (update.kind === "history" && isAnswered(wish, update.frames, update.last)) this.#page(wish, update.frames);
+    else if (update.kind === "error" && ASK_AGAIN.includes(update.code)) {
+      const wait = update.params["retry_ms"];
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#ask(), typeof wait === "number" ? wait : PAUSE_MS);
-    } else if (happening.kind === "reset") this.#ask(); // the page may have been left out (P-74)
-    else if (happening.kind === "error" && isRefused(wish, happening.code, happening.params)) {
+    } else if (update.kind === "reset") this.#ask(); // the page may have been left out (P-74)
+    else if (update.kind === "error" && isRefused(wish, update.code, update.params)) {
       // If the log ends where the last page did, that was all there is.
-      if (wish.found.length && happening.params["last"] === wish.first - 1) wish.resolve(wish.found);
-      else wish.reject(new ServiceError(happening.code, happening.hint, 0, happening.params));
+      if (wish.found.length && update.params["last"] === wish.first - 1) wish.resolve(wish.found);
+      else wish.reject(new ServiceError(update.code, update.hint, 0, update.params));
       this.#next();
     }
   }

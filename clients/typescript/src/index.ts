@@ -12,7 +12,7 @@ export { Lobby, lookAtLobby, type LobbyOptions } from "./lobby.ts";
 export { mergePatch } from "./merge_patch.ts";
 export type { Keep } from "./nonce.ts";
 export { parseRecord } from "./record.ts";
-export { Replay, type Happening } from "./replay.ts";
+export { Replay, type Update } from "./replay.ts";
 export { isSigned, keyId, type Keys, type Statement } from "./signature.ts";
 export { connect, Table, type ConnectOptions } from "./table.ts";
 export { Timeline } from "./timeline.ts";

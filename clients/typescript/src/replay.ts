@@ -30,7 +30,7 @@ export function isRoomCommand({ command }: Command): boolean {
 export type ClientCommand = ["command", n: number, tag: string, body: Command, dry: boolean];
 
 /** The effect of a message. The `Replay` already holds the new state. */
-export type Happening =
+export type Update =
   | { kind: "synced"; seq: number; replaced: boolean; lost: number }
   | { kind: "reset"; seq: number; lost: number }
   | { kind: "moved"; frame: Frame; before: Document; after: Document; own: number | null }
@@ -178,7 +178,7 @@ export class Replay {
   // Receiving
 
   /** Take in one message of the server. */
-  receive(message: ServerMessage): Happening[] {
+  receive(message: ServerMessage): Update[] {
     if (this.#faulted) return [];
     if (!this.welcomed && !BEFORE_WELCOME.includes(message[0])) return this.fault("a message came before the welcome");
     switch (message[0]) {
@@ -214,7 +214,7 @@ export class Replay {
   }
 
   /** Messages that change neither view nor commands. */
-  #aside(message: ServerMessage): Happening[] {
+  #aside(message: ServerMessage): Update[] {
     switch (message[0]) {
       case "chain": {
         const [, seq, chain, key = "", signature = ""] = message;
@@ -255,7 +255,7 @@ export class Replay {
     }
   }
 
-  #welcome(arrival: Arrival): Happening[] {
+  #welcome(arrival: Arrival): Update[] {
     if (this.welcomed) return this.fault("a second welcome came");
     if (arrival.view) this.#replace(arrival.cursor, arrival.view);
     else if (String(this.cursor) !== String(arrival.cursor.slice(0, 3))) return this.fault("the welcome goes on from elsewhere");
@@ -273,7 +273,7 @@ export class Replay {
     return [{ kind: "synced", seq: this.seq, replaced: arrival.view !== undefined, lost: arrival.lost ?? 0 }];
   }
 
-  #frame(message: ServerFrame): Happening[] {
+  #frame(message: ServerFrame): Update[] {
     const frame = frameOf(message);
     const before = this.view;
     if (!this.cursor || frame.seq !== this.seq + 1) return this.fault(`frame ${frame.seq} came after ${this.seq}`);
@@ -285,7 +285,7 @@ export class Replay {
       this.#gameSeq = frame.seq;
     }
     const own = frame.cause[1] === this.origin && typeof frame.cause[2] === "number" ? frame.cause[2] : null;
-    const moved: Happening = { kind: "moved", frame, before, after: this.view, own };
+    const moved: Update = { kind: "moved", frame, before, after: this.view, own };
     if (own === null) return [moved];
     this.#next = Math.max(this.#next, own + 1);
     this.#settle(own, true);
@@ -345,7 +345,7 @@ export class Replay {
   }
 
   /** The server broke the protocol (P-25): the next connection asks for everything. Unanswered commands stay. */
-  fault(reason: string): Happening[] {
+  fault(reason: string): Update[] {
     this.cursor = null;
     this.welcomed = false;
     this.#faulted = true;

@@ -1,5 +1,5 @@
 import { isMap } from "./merge_patch.ts";
-import type { Happening, Replay } from "./replay.ts";
+import type { Update, Replay } from "./replay.ts";
 import type { Document } from "./types.ts";
 
 /** The service's clock as a client knows it: what it was last told, and the time that has passed here since then (P-64). */
@@ -13,7 +13,7 @@ export class ServiceClock {
     this.#now = now;
   }
 
-  happened({ kind }: Happening, { now, paused }: Replay): void {
+  happened({ kind }: Update, { now, paused }: Replay): void {
     if (kind === "synced" || kind === "pong") this.#set(now[1], paused);
     else if (kind === "paused") this.#set(this.#servedNow(), paused);
   }

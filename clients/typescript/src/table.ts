@@ -15,7 +15,7 @@ import { History } from "./history.ts";
 import { Line, type LineOptions } from "./line.ts";
 import { readServer } from "./messages.ts";
 import { type Keep, room } from "./nonce.ts";
-import { type Happening, Replay } from "./replay.ts";
+import { Replay, type Update } from "./replay.ts";
 import { ServiceClock } from "./service_clock.ts";
 import type { Answer, Command, Document, Ending, Frame, LineState, Offer, TableEvent } from "./types.ts";
 
@@ -269,9 +269,9 @@ export class Table {
 
   #take(document: unknown): string | null {
     const message = readServer(document);
-    for (const happening of message ? this.#replay.receive(message) : []) {
-      if (happening.kind === "faulted") return happening.reason;
-      this.#happened(happening);
+    for (const update of message ? this.#replay.receive(message) : []) {
+      if (update.kind === "faulted") return update.reason;
+      this.#happened(update);
     }
     for (const command of this.#replay.postponed()) this.#line.post(command);
     for (const own of [this.#replay.opening(), this.#replay.mending()]) if (own) this.#line.post(own);
@@ -280,21 +280,21 @@ export class Table {
     return null;
   }
 
-  #happened(happening: Happening): void {
-    this.#asking.happened(happening);
-    this.#history.happened(happening);
-    this.#clock.happened(happening, this.#replay);
-    switch (happening.kind) {
+  #happened(update: Update): void {
+    this.#asking.happened(update);
+    this.#history.happened(update);
+    this.#clock.happened(update, this.#replay);
+    switch (update.kind) {
       case "synced":
       case "reset":
         for (const command of this.#replay.resend()) this.#line.post(command);
         this.#history.line(true);
-        if (happening.kind === "reset" || (happening.replaced && this.#entered))
-          this.#events.emit({ kind: "reset", lost: happening.lost });
+        if (update.kind === "reset" || (update.replaced && this.#entered))
+          this.#events.emit({ kind: "reset", lost: update.lost });
         this.#entered = true;
         break;
       case "moved":
-        this.#events.emit({ kind: "frame", frame: happening.frame, before: happening.before, after: happening.after });
+        this.#events.emit({ kind: "frame", frame: update.frame, before: update.before, after: update.after });
         break;
       case "presence":
         this.#awayToldAt = this.#line.now();
@@ -303,12 +303,12 @@ export class Table {
         if (!this.paused) this.#line.post(this.#ping());
         break;
       case "chat":
-        if (this.#isNew(happening.id)) this.#events.emit(happening);
+        if (this.#isNew(update.id)) this.#events.emit(update);
         break;
       case "emote":
       case "searching":
       case "error":
-        this.#events.emit(happening);
+        this.#events.emit(update);
     }
   }
 

@@ -9,11 +9,11 @@ __all__ = [
     "audit",
     "chat_rates",
     "hosts",
-    "keys",
     "names",
     "origins",
     "quotas",
     "rates",
     "revocations",
+    "token_keys",
     "tokens",
 ]

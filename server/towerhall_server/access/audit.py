@@ -1,7 +1,7 @@
 """The audit log: acts on people, rooms, tokens and keys, in streams of the store.
 
 Each source has its own stream: the service and its staff, the players, and each operator of another
-lobby. So no source evicts entries of another one. Entries are appended and never changed. A stream
+lobby. No source evicts entries of another one. Entries are appended and never changed. A stream
 drops entries older than `KEPT_DAYS`, and the oldest ones beyond `MOST_ENTRIES`.
 
 An entry holds ids, names of operators, codes of rooms and reasons. It holds no token, key, address,
@@ -18,8 +18,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from towerhall_server.eventlog.append import run_call
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.scripts import run_call
 from towerhall_server.store.batch import Call
 from towerhall_server.store.resp import Argument, packed, script
 from towerhall_server.telemetry.meters import Meters

@@ -76,7 +76,7 @@ def _clean(text: str, form: Literal["NFC", "NFKC"]) -> str | None:
     """Return the normal form of the visible characters, or None if nothing is left.
 
     Removing a character can join two others that compose, and composing can create a character to
-    remove. So this repeats until nothing changes. Every round but the first and the last removes a
+    remove. This repeats until nothing changes. Every round but the first and the last removes a
     character.
     """
     while (cleaned := _visible(unicodedata.normalize(form, text))) != text:

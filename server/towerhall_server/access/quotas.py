@@ -20,7 +20,7 @@ from towerhall_server.access.rates import (
     Rate,
     whole_ms,
 )
-from towerhall_server.eventlog.quotas import Quota
+from towerhall_server.eventlog.buckets import Quota
 from towerhall_server.store.errors import StoreError
 from towerhall_server.telemetry.meters import Meters
 

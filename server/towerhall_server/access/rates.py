@@ -48,7 +48,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     connections_per_ip: int = 512
     """Sockets included; counted before the first byte is read."""
     commands: Rate = Rate(10, 20)
-    """Of one connection, as are the next three."""
+    """Per connection, as are the next three."""
     history: Rate = Rate(2, 10)
     signatures: Rate = Rate(0.2, 5)
     bad_messages: Rate = Rate(1, 10)
@@ -78,7 +78,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     revocations_per_ip: Rate = Rate(20 / 3600, 20)
     """Each revocation is kept as long as tokens last, so a client must not make many."""
     operator_requests: Rate = Rate(20, 100)
-    """Of one operator; the same for wrong keys from one address."""
+    """Per operator; the same for wrong keys from one address."""
 
 
 class Bucket:

@@ -16,8 +16,8 @@ from typing import Any, Final
 import msgspec
 
 from towerhall_server.access.tokens import DAY_SECONDS, Token
-from towerhall_server.eventlog.append import run_call
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.scripts import run_call
 from towerhall_server.store.batch import Call
 from towerhall_server.store.resp import Script, packed, script
 

@@ -28,7 +28,7 @@ class Holding(msgspec.Struct, frozen=True):
     """The time at which the store drops it, in ms since 1970."""
     commits: int = 0
     chain: str = ""
-    """Of the newest commit of a log, as base64; empty for a record."""
+    """The chain of the newest commit, as base64; empty for a record."""
 
 
 class Holdings(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ class Holdings(msgspec.Struct, frozen=True):
 
 
 class About(msgspec.Struct, frozen=True):
-    """What a backup holds, as its `backup.json` says."""
+    """The contents of a backup, as its `backup.json` says."""
 
     made_ms: int
     source: str

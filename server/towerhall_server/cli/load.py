@@ -241,7 +241,7 @@ def _own_cpu() -> float:
 
 
 class Sample:
-    """What a server process has used so far."""
+    """The use of a server process until now."""
 
     def __init__(self, text: str) -> None:
         found = {name: float(value) for name, value in SAMPLED.findall(text)}

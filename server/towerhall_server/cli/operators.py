@@ -62,7 +62,7 @@ def add_parser(commands: "Subparsers[argparse.ArgumentParser]") -> None:
 def _digests() -> list[tuple[str, str]]:
     """Return the names of operators and the digests of their keys, from the settings."""
     from towerhall_server.config.settings import SettingsError, read_operator_keys
-    from towerhall_server.operators.keys import key_digest
+    from towerhall_server.operators.operator import key_digest
 
     try:
         return [(name, key_digest(key)) for name, key in read_operator_keys(os.environ)]

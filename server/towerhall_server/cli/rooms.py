@@ -304,7 +304,7 @@ async def _asked(node: "Node", code: str, asking: Coroutine[Any, Any, Any]) -> A
     except UnreadableRoomError as error:
         raise NotDoneError(f"room {code} cannot be read by this version: {error}") from None
     except TimeoutError:
-        # What was under way may still happen; to ask again is harmless.
+        # A step under way may still happen; to ask again is harmless.
         raise StoreError(
             f"no answer within {SECONDS:g} s; check the state of the room again"
         ) from None

@@ -17,14 +17,14 @@ from towerhall_server.eventlog.entry import Entry, mark
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.moving import destination, is_fence
 from towerhall_server.game import discover
-from towerhall_server.live.clock import ServiceClock
 from towerhall_server.live.follower import Follower, RoomGoneError
 from towerhall_server.live.loading import whole_log
-from towerhall_server.live.node import Node
+from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.live.replica import Replica
+from towerhall_server.live.writer import Writer
 from towerhall_server.room import steps
 from towerhall_server.room.closing import close_step
-from towerhall_server.room.table import Holder, Table
+from towerhall_server.room.table import SeatHolder, Table
 from towerhall_server.room.view import describe
 from towerhall_server.store.data_folder import socket_of_engine
 from towerhall_server.store.errors import StoreError
@@ -138,7 +138,7 @@ def details(found: Found) -> dict[str, Any]:
     return document
 
 
-def _seat(table: Table, seat: int, holder: Holder | None) -> dict[str, Any]:
+def _seat(table: Table, seat: int, holder: SeatHolder | None) -> dict[str, Any]:
     if holder is None:
         return {"seat": seat}
     document: dict[str, Any] = {"seat": seat, "name": holder.name}
@@ -159,7 +159,7 @@ async def close(node: Node, code: str, reason: str) -> int | None:
     node.log.be_there()
     try:
         while follower.room.table.status != "over":
-            answer = await follower.append(close_step(follower.room, reason, "service"))
+            answer = await Writer(follower).append(close_step(follower.room, reason, "service"))
             if isinstance(answer, Gone):
                 raise NoRoomError
             if isinstance(answer, Appended):

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from towerhall_server.access.keys import check_keys
 from towerhall_server.access.origins import EVERY_PAGE, OPAQUE, Origins
-from towerhall_server.operators.keys import Webhook
+from towerhall_server.access.token_keys import check_keys
+from towerhall_server.operators.operator import Webhook
 from towerhall_server.operators.sender import LOOPBACK_NAMES
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")

@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import msgspec
 
-from towerhall_server.access.keys import NEW_KEY, UnusableKey, kept_keys
 from towerhall_server.access.rates import Limits, Rate
+from towerhall_server.access.token_keys import NEW_KEY, UnusableKey, kept_keys
 from towerhall_server.config import operator_options
 from towerhall_server.config import texts as read
 from towerhall_server.config.texts import safe_url
-from towerhall_server.operators.keys import Webhook
+from towerhall_server.operators.operator import Webhook
 from towerhall_server.signing.keys import KEY_FILE, seeds_of
 from towerhall_server.telemetry import private
 from towerhall_server.telemetry.logs import FORMS

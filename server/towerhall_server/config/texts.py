@@ -14,9 +14,9 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from towerhall_protocol.notes import COSIGNATURE, is_name, read_verifier_key
 from towerhall_server.access.hosts import Hosts
-from towerhall_server.access.keys import check_keys
 from towerhall_server.access.origins import Origins
 from towerhall_server.access.rates import Rate
+from towerhall_server.access.token_keys import check_keys
 from towerhall_server.signing.keys import seeds_of
 from towerhall_server.store.address import AddressError, read_address
 

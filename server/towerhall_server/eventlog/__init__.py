@@ -6,6 +6,7 @@ Keys and scripts live here, and in no package above. No rule of a room or of a g
 __all__ = [
     "answers",
     "append",
+    "buckets",
     "entry",
     "keys",
     "lobby",
@@ -13,6 +14,6 @@ __all__ = [
     "moving",
     "notifications",
     "operators",
-    "quotas",
+    "scripts",
     "shared",
 ]

@@ -1,35 +1,35 @@
-"""Packs calls of scripts, and reads their replies as answers. It makes no call itself."""
+"""Appends an entry: packs the attempt, asks the store once, and reads its answer.
 
-from functools import lru_cache
-from importlib.resources import files
-from typing import Any, Final
+The scripts decide which commit gets the next seq, see `lua/append.lua`. No rules and no retries
+live here: the caller retries.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from towerhall_server.eventlog.answers import (
     Answer,
     Append,
     Appended,
-    Beat,
     Conflict,
     Early,
     Exists,
     Gone,
-    Lost,
     Mistimed,
 )
-from towerhall_server.eventlog.entry import Entry, Stamps
+from towerhall_server.eventlog.entry import Stamps
 from towerhall_server.eventlog.keys import LOBBY, room_keys
+from towerhall_server.eventlog.scripts import script_of
 from towerhall_server.eventlog.shared import UNCHANGED
-from towerhall_server.store.batch import Call
+from towerhall_server.store.batch import Call, Later, give
 from towerhall_server.store.errors import StoreError
-from towerhall_server.store.resp import Argument, Script, arguments, command_of, script
+from towerhall_server.store.opening import Store
+from towerhall_server.store.resp import arguments, command_of
 
-BEAT_MS: Final = 900
-GIVEN_OUT_MS: Final = 5000
-RESTORE_MS: Final = 12 * 3_600_000
-"""Milliseconds. A lost room is restored if its newest commit is younger than this."""
-ENDED_MS: Final = RESTORE_MS + 3_600_000
-"""Milliseconds for which a removed room stays marked as ended. One hour longer than the age limit
-of a restore, because the clock of the store may be set back."""
+APPEND: Final = script_of("append.lua")
+MOVE: Final = script_of("move.lua")
 APPEND_ARGUMENTS: Final = 12
 """Arguments after the keys: mode, place, stamps, commit, and further notes. Creating a
 room takes one more."""
@@ -37,23 +37,70 @@ room takes one more."""
 MOVE_ARGUMENTS: Final = 8
 """Arguments of a move after its key: the entry before, and the new one."""
 
-
-def script_of(name: str) -> Script:
-    """Load one of the scripts beside this file."""
-    return script((files("towerhall_server.eventlog") / "lua" / name).read_text())
+Answered: TypeAlias = Callable[[Answer | StoreError], Later | None]
 
 
-ADVANCE: Final = script_of("advance.lua")
-APPEND: Final = script_of("append.lua")
-BEAT: Final = script_of("beat.lua")
-KEEP: Final = script_of("keep.lua")
-MOVE: Final = script_of("move.lua")
-NOW: Final = script_of("now.lua")
-PROBE: Final = script_of("probe.lua")
-SAY: Final = script_of("chat.lua")
-REMOVE: Final = script_of("remove.lua")
-RESTORE: Final = script_of("restore.lua")
-SNAPSHOT: Final = script_of("snapshot.lua")
+class Request(NamedTuple):
+    """One attempt, and the callback that gets its answer. No callback may raise."""
+
+    wanted: Append
+    answered: Callable[[Answer | Exception], Later | None]
+    """Called at once with the answer, or with the error of an attempt that was not sent. Its
+    return value is called after the whole batch has its answers."""
+    meanwhile: Callable[[], None] | None = None
+    """Called after the request was sent, mostly before the answer."""
+
+
+class Appender:
+    """Asks the store to append, in the name of a node."""
+
+    def __init__(self, batch: Store, node: str) -> None:
+        self._batch = batch
+        self._node = node
+        self.is_heard = True
+        """Whether other nodes may listen. If not, moves are not published."""
+
+    async def append(self, wanted: Append) -> Answer:
+        """Try once. After `StoreError` the outcome is unknown: retry unchanged."""
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.ask(wanted, partial(give, answer))
+        return await answer
+
+    def ask(
+        self,
+        wanted: Append,
+        answered: Answered,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
+        """The same with callbacks, see `Request`. It leaves with all other calls of this tick."""
+        if wanted.is_move:
+            call = move_call(wanted, self._node, is_heard=self.is_heard)
+            self._batch.ask(call, partial(self._moved, wanted, answered), meanwhile)
+        else:
+            call = append_call(wanted, self._node)
+            self._batch.ask(call, partial(_understand, answered), meanwhile)
+
+    def ask_now(self, requests: Iterable[Request]) -> None:
+        """Send these and all pending requests now, not at the end of the tick."""
+        for request in requests:
+            try:
+                self.ask(*request)
+            except Exception as error:  # noqa: BLE001 - the room gets it; others go on
+                request.answered(error)
+        self._batch.leave()
+
+    def _moved(self, wanted: Append, answered: Answered, reply: Any) -> Later | None:
+        if reply == 1:
+            return answered(Appended(wanted.entry.seq))
+        if isinstance(reply, StoreError):
+            return answered(reply)
+        # The log does not end where the move expects: the whole script tells why.
+        self._batch.ask(append_call(wanted, self._node), partial(_understand, answered))
+        return None
+
+
+def _understand(answered: Answered, reply: Any) -> Later | None:
+    return answered(reply if isinstance(reply, StoreError) else answer_of(reply))
 
 
 def append_call(wanted: Append, node: str) -> Call:
@@ -84,22 +131,6 @@ def move_call(wanted: Append, node: str, *, is_heard: bool) -> Call:
         *(_stamps(entry.stamps), end),
     )
     return Call(command, MOVE)
-
-
-def restore_call(lost: Lost) -> Call:
-    """Begin a lost log anew with its first entry."""
-    keys, first = room_keys(lost.room), lost.first
-    shard = keys.shard
-    touched = (keys.log, keys.secret, keys.ended, shard.due, shard.clock, shard.lobby)
-    entry = (first.commit_id, first.chain, first.blob, first.stamps.wall_ms, first.stamps.served_ms)
-    rest = (lost.newest_wall_ms, RESTORE_MS, lost.secret, lost.due_at_ms, lost.summary, lost.ttl_ms)
-    return run_call(RESTORE, touched, lost.room, LOBBY, *entry, *rest)
-
-
-def run_call(script: Script, keys: tuple[str, ...], *rest: Argument) -> Call:
-    count = 3 + len(keys) + len(rest)
-    tail = arguments(len(keys), *keys, *rest)
-    return Call(command_of(count, script.by_digest, tail), script)
 
 
 _CHAIN: Final = b"$32\r\n%b\r\n"
@@ -168,21 +199,3 @@ def answer_of(reply: Any) -> Answer | StoreError:
         case [b"EXISTS"]:
             return Exists()
     return StoreError(f"the append script answered {reply!r}")
-
-
-def beat_of(reply: list[Any]) -> Beat:
-    _, served_ms, wall_ms, *rooms = reply
-    return Beat(Stamps(wall_ms, served_ms), tuple(room.decode() for room in rooms))
-
-
-def entry_of(found: tuple[bytes, list[bytes]]) -> Entry:
-    key, pairs = found
-    fields = dict(zip(pairs[::2], pairs[1::2], strict=True))
-    seq, _, _ = key.partition(b"-")
-    return Entry(
-        seq=int(seq),
-        commit_id=fields[b"i"],
-        chain=fields[b"c"],
-        blob=fields[b"b"],
-        stamps=Stamps(int(fields[b"t"]), int(fields[b"u"])),
-    )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from towerhall_server.eventlog.answers import Beat
-from towerhall_server.eventlog.append import beat_of
+from towerhall_server.eventlog.scripts import beat_of
 from towerhall_server.store.batch import Call
 from towerhall_server.store.errors import StoreError
 from towerhall_server.store.opening import Store

@@ -3,7 +3,7 @@
 Some facts have no log and must hold until they expire: a link is used, a request is answered, an
 account has an identity. Each is one key with one value in the store. The node that writes it tells
 the others, and every node remembers it until it expires. After a lost connection a node cannot know
-whether the store went back in time. So it writes all of its facts again.
+whether the store went back in time. It writes all of its facts again.
 
 The memory is bounded: the oldest facts are evicted first. The meaning of keys is unknown here.
 """

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import msgspec
 
-from towerhall_server.eventlog.append import entry_of, run_call
 from towerhall_server.eventlog.keys import ME, room_keys
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.notifications import ALL, MORE, PLACE
+from towerhall_server.eventlog.scripts import entry_of, run_call
 from towerhall_server.store.batch import Call
 from towerhall_server.store.resp import Argument, packed, script
 

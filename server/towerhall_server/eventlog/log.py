@@ -2,20 +2,19 @@
 
 The log is the lock. A room has no owner: any node may append, and the script decides which commit
 gets the next seq. Three things make this safe. An append names the seq *and* the chain that it
-follows. So a node that was away, or whose store went back in time, conflicts instead of forking the
+follows: a node that was away, or whose store went back in time, conflicts instead of forking the
 log. An append is idempotent, so after a lost reply the same bytes are sent again. A read starts
 *at* the reader's own place and checks every link, so a log that went back is noticed.
 
 All failures raise `StoreError`, and the outcome is then unknown. Appends, reads, beats, removals,
 records and secrets may be retried unchanged; only a line of chat may appear twice.
 
-No rules, no state of rooms, and no retries live here: the caller retries. Bytes and sockets are
-further down, in `store`.
+No rules, no state of rooms, and no retries live here: the caller retries. How an entry is appended
+is in `append`. Bytes and sockets are further down, in `store`.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
@@ -24,7 +23,6 @@ import msgpack
 from towerhall_server.eventlog.answers import (
     Answer,
     Append,
-    Appended,
     Beat,
     Behind,
     Conflict,
@@ -36,7 +34,14 @@ from towerhall_server.eventlog.answers import (
     line_of,
     reading_of,
 )
-from towerhall_server.eventlog.append import (
+from towerhall_server.eventlog.append import Appender, append_call
+from towerhall_server.eventlog.beats import beat_all
+from towerhall_server.eventlog.buckets import Quota, take_call
+from towerhall_server.eventlog.entry import START, Entry, Point
+from towerhall_server.eventlog.keepsakes import Memory
+from towerhall_server.eventlog.keys import CHAT, LOBBY, NODES, PEOPLE, SHARDS, room_keys, shard_keys
+from towerhall_server.eventlog.notifications import GUESTS
+from towerhall_server.eventlog.scripts import (
     ADVANCE,
     BEAT,
     BEAT_MS,
@@ -49,29 +54,12 @@ from towerhall_server.eventlog.append import (
     RESTORE_MS,
     SAY,
     SNAPSHOT,
-    answer_of,
-    append_call,
     beat_of,
     entry_of,
-    move_call,
     restore_call,
     run_call,
 )
-from towerhall_server.eventlog.beats import beat_all
-from towerhall_server.eventlog.entry import START, Entry, Point
-from towerhall_server.eventlog.keepsakes import Memory
-from towerhall_server.eventlog.keys import (
-    CHAT,
-    LOBBY,
-    NODES,
-    PEOPLE,
-    SHARDS,
-    room_keys,
-    shard_keys,
-)
-from towerhall_server.eventlog.notifications import GUESTS
-from towerhall_server.eventlog.quotas import Quota, take_call
-from towerhall_server.store.batch import Call, Later, give
+from towerhall_server.store.batch import Call
 from towerhall_server.store.errors import StoreError
 from towerhall_server.store.opening import may_move, open_store
 from towerhall_server.store.resp import Argument, packed
@@ -96,10 +84,9 @@ class EventLog:
 
     def __init__(self, url: str, node: str = "unnamed") -> None:
         self.node = node
-        self.is_heard = True
-        """Whether other nodes may listen. If not, moves are not published."""
         self.longest_wait_seconds = FAILOVER_WAIT_SECONDS if may_move(url) else LONGEST_WAIT_SECONDS
         self._batch = open_store(url)
+        self.appender = Appender(self._batch, node)
         self.memory = Memory(self._batch.call)
         shards = [shard_keys(shard) for shard in range(SHARDS)]
         self._beats = [run_call(BEAT, (s.clock, s.due), BEAT_MS, GIVEN_OUT_MS) for s in shards]
@@ -132,44 +119,7 @@ class EventLog:
 
     async def append(self, wanted: Append) -> Answer:
         """Try once. After `StoreError` the outcome is unknown: retry unchanged."""
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self.ask(wanted, partial(give, answer))
-        return await answer
-
-    def ask(
-        self,
-        wanted: Append,
-        answered: Callable[[Answer | StoreError], Later | None],
-        meanwhile: Callable[[], None] | None = None,
-    ) -> None:
-        """The same with callbacks. `answered` is called at once with the answer; its return value
-        is called after the whole batch has its answers. `meanwhile` is called after the request was
-        sent, mostly before the answer. No callback may raise."""
-        if wanted.is_move:
-            call = move_call(wanted, self.node, is_heard=self.is_heard)
-            self._batch.ask(call, partial(self._moved, wanted, answered), meanwhile)
-        else:
-            call = append_call(wanted, self.node)
-            self._batch.ask(call, partial(_understand, answered), meanwhile)
-
-    def _moved(
-        self,
-        wanted: Append,
-        answered: Callable[[Answer | StoreError], Later | None],
-        reply: Any,
-    ) -> Later | None:
-        if reply == 1:
-            return answered(Appended(wanted.entry.seq))
-        if isinstance(reply, StoreError):
-            return answered(reply)
-        # The log does not end where the move expects: the whole script tells why.
-        call = append_call(wanted, self.node)
-        self._batch.ask(call, partial(_understand, answered))
-        return None
-
-    def leave(self) -> None:
-        """Send pending requests now, not at the end of the tick."""
-        self._batch.leave()
+        return await self.appender.append(wanted)
 
     async def read(
         self, room: str, place: Point = START, *, page: int = PAGE, found: Found = ()
@@ -392,9 +342,3 @@ class EventLog:
 def _page(log: str, first: int, page: int) -> tuple[Argument, ...]:
     """One entry more than a page: the first is the reader's own place."""
     return ("XRANGE", log, f"{first}-0", "+", "COUNT", page + 1)
-
-
-def _understand(
-    answered: Callable[[Answer | StoreError], Later | None], reply: Any
-) -> Later | None:
-    return answered(reply if isinstance(reply, StoreError) else answer_of(reply))

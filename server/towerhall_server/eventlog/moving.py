@@ -15,10 +15,10 @@ from typing import Final
 import msgspec
 
 from towerhall_server.eventlog.answers import Append
-from towerhall_server.eventlog.append import run_call, script_of
 from towerhall_server.eventlog.entry import START, Entry, entry_after
 from towerhall_server.eventlog.keys import LOBBY, room_keys
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.scripts import run_call, script_of
 from towerhall_server.eventlog.shared import MOST_DOUBT_MS
 from towerhall_server.store.batch import Call
 from towerhall_server.store.errors import StoreError

@@ -1,7 +1,7 @@
 """News between nodes: each new entry is published, and every node with the room open receives it.
 
 A message saves a read if it is the next entry; the log stays the truth. Messages during a break of
-the subscription are lost silently. So every subscription begins with "anything may have happened",
+the subscription are lost silently. Every subscription begins with "anything may have happened",
 and the listener reads its rooms again. Each node also publishes a heartbeat every second. It hears
 its own, so silence means a dead subscription: it reads again then, too.
 
@@ -10,7 +10,7 @@ messages, and those of rooms that are not open here, are dropped cheaply. A node
 itself for a while stops listening to rooms, for it made all their commits, and does not publish its
 moves. The first message of another node makes it do both again; that node reads its rooms again
 after a second without news. Lines of chat have a channel of their own, on which every node hears
-all of them, including its own. So their order is the same everywhere. The lobby's entries of rooms
+all of them, including its own. Their order is the same everywhere. The lobby's entries of rooms
 change rarely and also have a channel.
 """
 
@@ -156,7 +156,7 @@ _kept: Final = msgspec.msgpack.Decoder(Kept).decode
 
 async def listen(url: str, node: str) -> AsyncGenerator[Wake, None]:
     """Listen to the news of all shards. Raises `StoreError` if the connection is lost: listen
-    again. So does silence where another engine may have taken over."""
+    again. Silence does the same where another engine may have taken over."""
     wire = await open_wire(await listening_place(url))
     own, own_beats = node.encode(), 0
     silence, silences = _Silence(wire.nudge), 0

@@ -14,8 +14,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from towerhall_server.eventlog.append import run_call
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.scripts import run_call
 from towerhall_server.store.batch import Call
 from towerhall_server.store.resp import Argument, Script, packed, script
 
@@ -32,7 +32,7 @@ LIFTED_MS: Final = 30 * DAY_MS
 """Milliseconds for which the store remembers that a ban was lifted."""
 
 
-class Person(msgspec.Struct, frozen=True, array_like=True):
+class LobbyPerson(msgspec.Struct, frozen=True, array_like=True):
     """A person as their own lobby knows them."""
 
     external_id: str
@@ -96,7 +96,7 @@ _LOOK: Final = _script("look.lua")
 _CLAIM: Final = _script("claim_delivery.lua")
 _SETTLE: Final = _script("settle.lua")
 _told = msgspec.json.Decoder(Delivered).decode
-_person = msgspec.json.Decoder(Person).decode
+_person = msgspec.json.Decoder(LobbyPerson).decode
 _ban = msgspec.json.Decoder(Ban).decode
 
 
@@ -115,13 +115,13 @@ class OperatorStore:
         found: bytes = await self._ask("GET", SECRET)
         return found
 
-    async def remember(self, operator: str, people: Mapping[str, Person]) -> None:
+    async def remember(self, operator: str, people: Mapping[str, LobbyPerson]) -> None:
         """Keep people by identity."""
         for identity, person in people.items():
             data = msgspec.json.encode(person)
             await self._log.memory.write(_person_key(operator, identity), data, PERSON_MS)
 
-    async def people(self, operator: str, identities: Iterable[str]) -> dict[str, Person]:
+    async def people(self, operator: str, identities: Iterable[str]) -> dict[str, LobbyPerson]:
         """Return those of these people who are the operator's."""
         found = {}
         for identity in identities:

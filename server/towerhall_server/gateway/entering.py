@@ -1,7 +1,7 @@
 """Opens a room for a person who may look at it. For other people a private room looks like none.
 
 Equal answers are not enough. Loading a room takes longer than finding none, a loaded room needs no
-store call, and a store failure shows only where the store is asked. So every refusal makes the same
+store call, and a store failure shows only where the store is asked. Every refusal makes the same
 store call and takes the same time. No message is made here.
 """
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from towerhall_protocol.codec import Limits as CodecLimits
+from towerhall_protocol.codec import CodecLimits
 from towerhall_server.access.admission import Access
 from towerhall_server.access.audit import Audit
 from towerhall_server.access.chat_rates import ChatRates

@@ -1,6 +1,7 @@
 """Rooms at work on this node: everything about a room that awaits.
 
-`actor` is the one loop of a room, `follower` keeps it in step with its log, `audience` shows it.
+`actor` is the one loop of a room, `inbox` the way into it, `writer` appends to its log, `follower`
+reads the log, `audience` shows the room.
 No decision about a room may live here: those are pure, in `room`.
 """
 
@@ -8,13 +9,12 @@ __all__ = [
     "absence",
     "actor",
     "archive",
-    "chain_told",
     "chat",
-    "clock",
     "directory",
+    "fan_out",
     "follower",
     "history",
-    "inbox",
+    "items",
     "loading",
     "node",
     "record_store",
@@ -24,4 +24,5 @@ __all__ = [
     "search_process",
     "searches",
     "viewer",
+    "writer",
 ]

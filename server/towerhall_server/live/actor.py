@@ -6,8 +6,8 @@ holds it, and the log decides which commit comes first. The store answers an app
 - **appended**: the log holds the commit. Fold it and show it; the frame is the acknowledgement.
 - **conflict**: another commit came first. Read and show the missing entries, then decide again. The
   log may hold this command already, done by another node: then tell its seq. The game decides again
-  only if its state has changed, so a slow search does not starve. What the room wanted to do by
-  itself is dropped, and derived from the new state.
+  only if its state has changed, so a slow search does not starve. A step that the room wanted to do
+  by itself is dropped, and derived from the new state.
 - **early**: a timer fired before its time. Wait for the rest.
 - **gone**: the store has no log. If the room was removed, its viewers are sent away. If the store
   lost the log and this node holds all of it, the log is put back; then it is a conflict.
@@ -17,12 +17,14 @@ holds it, and the log decides which commit comes first. The store answers an app
 The store may also have lost the end of the log. Then `healing` puts it back, or the viewers are
 told how many commits are lost.
 
-Most commands need nothing of this: they take the fast path while the loop rests. `room.decision`
-decides for both. How a room is read, healed and kept in step is in `follower`.
+Most commands need nothing of this: they take the fast path while the loop rests, see `inbox`.
+`room.decision` decides for both. `writer` appends; `follower` reads, heals and keeps the room in
+step.
 """
 
 import asyncio
 import logging
+from collections.abc import Callable
 from time import monotonic
 from typing import Final
 
@@ -39,14 +41,13 @@ from towerhall_server.live import replies
 from towerhall_server.live.absence import Absence
 from towerhall_server.live.alarm import Alarm
 from towerhall_server.live.errands import errand
-from towerhall_server.live.fast_path import FastPath
 from towerhall_server.live.follower import Follower, RoomGoneError
-from towerhall_server.live.inbox import (
+from towerhall_server.live.inbox import Inbox, Intake
+from towerhall_server.live.items import (
     Command,
     Distrust,
     Doubt,
     HostAway,
-    Inbox,
     Item,
     Join,
     News,
@@ -60,6 +61,7 @@ from towerhall_server.live.orders import obey
 from towerhall_server.live.viewer import Viewer
 from towerhall_server.live.waiting import Waiting
 from towerhall_server.live.welcome import resync, welcome
+from towerhall_server.live.writer import Writer
 from towerhall_server.room import steps
 from towerhall_server.room.decision import InLog, KnownNeeded, Possible, Slow, decide
 from towerhall_server.room.seats import NOTHING_KNOWN
@@ -83,10 +85,10 @@ class RoomActor:
         self._inbox = Inbox()
         self._alarm = Alarm(follower, lambda: self.put(TimeIsUp()), appended_last=appended_last)
         self._waiting = Waiting(follower, self._inbox, self._handle_safely)
-        follower.meanwhile = self._waiting.let_in
-        self._fast_path = FastPath(follower, self._inbox, self._alarm)
-        self._over = ""
-        """The reason for which viewers are sent away; empty while the room is open."""
+        self._writer = Writer(follower, self._waiting.let_in)
+        self._intake = Intake(follower, self._writer, self._inbox, self._alarm)
+        self.put: Callable[[Item], None] = self._intake.put
+        """Gives the room an item; items are handled in order."""
         self._task = asyncio.create_task(self._run(), name=f"room {follower.code}")
 
     @property
@@ -107,16 +109,6 @@ class RoomActor:
         follower = self._follower
         busy = len(follower.audience) or len(self._inbox)
         return not busy and follower.deadline_ms - follower.now_ms() > NEAR_MS
-
-    def put(self, item: Item) -> None:
-        """Give the room an item; items are handled in order. After the end, viewers are sent away,
-        and their clients send open commands again on the next connection."""
-        if self._over:
-            replies.send_away(item, self._over)
-        elif not (isinstance(item, Command) and self._fast_path.takes(item)):
-            self._inbox.put(item)
-            if self._follower.paused and isinstance(item, Command):
-                item.viewer.send(replies.STORE_UNAVAILABLE)
 
     def hear(self, entry: Entry) -> None:
         """Another node has appended this entry."""
@@ -140,7 +132,7 @@ class RoomActor:
     async def stop(self, reason: str) -> None:
         """End at once and send all viewers away. A commit on its way still gets to the log; its
         client learns of it after reconnecting."""
-        self._fast_path.close()
+        self._intake.close(reason)
         self._alarm.stop()
         self._task.cancel()
         await asyncio.wait((self._task,))
@@ -161,10 +153,9 @@ class RoomActor:
 
     def _send_away(self, reason: str) -> None:
         """Send away the viewers, and those whose `Join` waits in the inbox."""
-        self._over = self._over or reason
-        self._fast_path.close()
+        reason = self._intake.close(reason)
         self._follower.searches.forget()
-        self._follower.audience.close(self._over)
+        self._follower.audience.close(reason)
         for item in self._inbox.empty():
             self.put(item)
 
@@ -236,14 +227,14 @@ class RoomActor:
         item, answer = tried.command, tried.answer
         if isinstance(answer, Exception) and not isinstance(answer, StoreError):
             raise answer
-        answer = self._known(await self._follower.conclude(tried.attempt, answer))
+        answer = self._known(await self._writer.conclude(tried.attempt, answer))
         if not await self._is_settled(item, answer):
             await self._command(item)
 
     async def _command(self, item: Command) -> None:
         follower, viewer = self._follower, item.viewer
         earlier, known, decided = NOTHING_KNOWN, None, None
-        while item.is_heard():  # P-45
+        while viewer.alive:  # P-45
             room, now_ms = follower.room, follower.now_ms()
             who = (viewer.person, viewer.origin)
             match decide(room, *who, item.asked, now_ms, known=known, decided=decided):
@@ -315,7 +306,7 @@ class RoomActor:
 
     async def _commit(self, step: Step, *, not_before_ms: int | None = None) -> Answer:
         """Try to append a step, and show it once the log holds it."""
-        return self._known(await self._follower.append(step, not_before_ms=not_before_ms))
+        return self._known(await self._writer.append(step, not_before_ms=not_before_ms))
 
     def _known(self, answer: Answer) -> Answer:
         if isinstance(answer, Appended):

@@ -1,7 +1,6 @@
-"""The viewers of a room on this node: their seats, their views, and the fan-out of frames.
+"""The viewers of a room on this node, and their seats.
 
-One frame is encoded per class of viewers, however many they are. `presence` tells viewers and
-other nodes who is connected.
+`fan_out` sends them frames. `presence` tells viewers and other nodes who is connected.
 
 The newest connection of a seat wins, on any node. Connections are compared by the store's time at
 which they came, so no stored value decides. After a failover the store's clock may be behind; a new
@@ -9,30 +8,25 @@ connection wins all the same, because its claim is raised above those that this 
 that did not know of an older connection yields to it, learns its claim, and lets the next one win.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from towerhall_protocol.document import Document
 from towerhall_protocol.messages import (
     ServerChat,
     ServerEmote,
-    ServerMessage,
-    ServerReset,
     ServerSeat,
 )
 from towerhall_protocol.statements import Sign, unsigned
 from towerhall_server.frames import Prepared
 from towerhall_server.game import Seat
-from towerhall_server.live.chain_told import LEVEL as CHAIN_LEVEL
-from towerhall_server.live.change import Change, Place
 from towerhall_server.live.chat_window import ChatFanOut, ChatWindow
 from towerhall_server.live.claims import raised, yields
-from towerhall_server.live.draft import Draft, draft, offers_of
+from towerhall_server.live.fan_out import Change, Draft, FanOut, Place
 from towerhall_server.live.guests import Guests
 from towerhall_server.live.presence import Presence
 from towerhall_server.live.viewer import NO_WINDOW, Viewer
 from towerhall_server.room.commits import THE_ROOM, Cause
 from towerhall_server.room.state import Room
-from towerhall_server.room.view import view, view_class
+from towerhall_server.room.view import view_class
 
 
 class Audience:
@@ -43,25 +37,21 @@ class Audience:
         tell_others: Callable[[Guests], None] = lambda _: None,
         node: str = "here",
         sign: Sign = unsigned,
-        fan_out: ChatFanOut | None = None,
+        chat: ChatFanOut | None = None,
     ) -> None:
         self._node = node
-        self._sign = sign
-        self._viewers: dict[str, list[Viewer]] = {}
-        """By class of view, in order of arrival."""
-        self._views: dict[str, Document | None] = {}
-        """By class; `None` until it is needed."""
-        self._seated: dict[Seat, Viewer] = {}
-        self._chat = ChatWindow(self.__iter__, fan_out or ChatFanOut())
+        self.fan_out = FanOut(sign)
+        self._seated = self.fan_out.seated
+        self._chat = ChatWindow(self.__iter__, chat or ChatFanOut())
         self._host = ""
         self._size = 0
-        self.presence = Presence(self, tell_others)
+        self.presence = Presence(self, self.fan_out.tell, tell_others)
 
     def __len__(self) -> int:
-        return sum(map(len, self._viewers.values()))
+        return len(self.fan_out)
 
     def __iter__(self) -> Iterator[Viewer]:
-        return (viewer for viewers in self._viewers.values() for viewer in viewers)
+        return iter(self.fan_out)
 
     @property
     def seats(self) -> Collection[Seat]:
@@ -87,85 +77,44 @@ class Audience:
         """Viewers on this node without a seat."""
         return len(self) - len(self._seated)
 
-    def view_of(self, room: Room, name: str) -> Document:
-        """The view of that class now."""
-        found = self._views.get(name)
-        if found is None:
-            found = self._views[name] = view(room, name)
-        return found
-
     def add(self, room: Room, viewer: Viewer) -> None:
         """Add a viewer. A seat has one connection: an older one is closed."""
         self._chat.end()  # the new viewer has these lines from the store
-        viewer.seat = room.table.seat_of(viewer.person.id)
+        viewer.seat = room.table.seated.get(viewer.person.id)
         if viewer.seat is not None:
             viewer.claim = raised(viewer.claim, self._known_claims(viewer.seat))
         self._host, self._size = room.table.host, len(room.table.seats)
-        self._viewers.setdefault(view_class(room.rules, viewer.seat), []).append(viewer)
+        self.fan_out.viewers.setdefault(view_class(room.rules, viewer.seat), []).append(viewer)
         self._claim(viewer)
         self.presence.repeat_here()
 
     def remove(self, viewer: Viewer) -> None:
-        for viewers in self._viewers.values():
+        for viewers in self.fan_out.viewers.values():
             if viewer in viewers:
                 viewers.remove(viewer)
                 self.presence.changed()
         if viewer.seat is not None and self._seated.get(viewer.seat) is viewer:
             del self._seated[viewer.seat]
 
-    def tell(self, message: ServerMessage) -> None:
-        """Send the same message to all viewers."""
-        prepared = Prepared(message)
-        for viewer in self:
-            viewer.send(prepared)
-
     def say(self, message: ServerChat | ServerEmote) -> None:
         """Send chat to all viewers soon, together with other lines of the same moment."""
         self._chat.add(message)
 
-    def draft(self, change: Change) -> Draft:
-        """Encode a change for the present viewers. Nothing is sent or kept, so this may run before
-        the store has answered."""
-        # Frames are kept for viewers that return, even while there are none.
-        views = self._views or {view_class(change.after.rules, None): None}
-        return draft(change, views, self._seated.keys(), self._sign)
-
-    def announce(self, ready: Draft) -> None:
-        """Send the frames of a commit. A frame is also the acknowledgement of its command."""
-        for name, (_, prepared) in ready.views.items():
-            for viewer in self._viewers.get(name, ()):
-                offers = ready.offers.get(viewer.seat)
-                if ready.chain is not None and viewer.level >= CHAIN_LEVEL:
-                    viewer.send(prepared, ready.chain, *(() if offers is None else (offers,)))
-                elif offers is None:
-                    viewer.send(prepared)
-                else:
-                    viewer.send(prepared, offers)
-
     def show(self, change: Change, announced: Draft | None = None) -> Draft:
-        """Send the frames of a commit, unless they were announced before. Returns the frames."""
-        ready = announced or self.draft(change)
-        if announced is None:
-            self.announce(ready)
-        for name, (new, _) in ready.views.items():
-            self._views[name] = new
+        """Send the frames of a commit, unless they were announced before, and update the seats.
+        Returns the frames."""
+        ready = self.fan_out.show(change, announced)
         before, after = change.before, change.after
         if before is None or before.table is not after.table:
             self._reseat(change.place, change.commit.cause)
             decides = before is None or before.tag != after.tag
             for seat in (after.to_act() if decides else ()) or _changed_players(before, after):
-                self.offer(after, change.seq, seat)
+                self.fan_out.offer(after, change.seq, seat)
         return ready
-
-    def offer(self, room: Room, seq: int, seat: Seat) -> None:
-        """Send its offers to a connected seat; the list is empty while a bot plays there."""
-        viewer = self._seated.get(seat)
-        if viewer is not None:
-            viewer.send(offers_of(room, seq, room.tag, seat))
 
     def reset(self, place: Place, lost: int) -> None:
         """The log has lost commits: all viewers start again from a snapshot."""
-        self._views.clear()
+        self.fan_out.forget_views()
         # Seats first: no viewer may get the view of a seat that it has lost.
         self._reseat(place)
         for viewer in tuple(self):
@@ -173,18 +122,7 @@ class Audience:
                 # It would not get this. It comes back with its cursor, and is told then.
                 viewer.close("too_slow")
             else:
-                self.snapshot(place, viewer, lost)
-
-    def snapshot(
-        self, place: Place, viewer: Viewer, lost: int = 0, more: Iterable[Prepared] = ()
-    ) -> None:
-        """Replace the view of a viewer. Offers come last."""
-        room = place.room
-        name = view_class(room.rules, viewer.seat)
-        message = ServerReset(place.cursor(name), self.view_of(room, name), lost)
-        viewer.send(Prepared(message), *more)
-        if viewer.seat is not None and viewer.seat in room.to_act():
-            self.offer(room, place.seq, viewer.seat)
+                self.fan_out.snapshot(place, viewer, lost)
 
     def close(self, reason: str) -> None:
         """Close all connections. No viewer can be added after that."""
@@ -226,7 +164,7 @@ class Audience:
         moved = [
             (viewer, seat)
             for viewer in self
-            if (seat := room.table.seat_of(viewer.person.id)) != viewer.seat
+            if (seat := room.table.seated.get(viewer.person.id)) != viewer.seat
         ]
         for viewer, _ in moved:
             if viewer.seat is not None and self._seated.get(viewer.seat) is viewer:
@@ -241,9 +179,9 @@ class Audience:
             viewer.send(Prepared(ServerSeat(-1 if seat is None else seat)))
             new = view_class(room.rules, seat)
             if new != old:
-                self._viewers[old].remove(viewer)
-                self._viewers.setdefault(new, []).append(viewer)
-                self.snapshot(place, viewer)
+                self.fan_out.viewers[old].remove(viewer)
+                self.fan_out.viewers.setdefault(new, []).append(viewer)
+                self.fan_out.snapshot(place, viewer)
             self._claim(viewer)
             self.presence.changed()
 

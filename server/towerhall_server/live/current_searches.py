@@ -23,7 +23,7 @@ _encode = msgspec.msgpack.Encoder(order="deterministic").encode
 
 
 class CurrentSearches:
-    """What is searched, or has been, in the current state of one room."""
+    """The searches, done or running, in the current state of one room."""
 
     __slots__ = ("_ahead", "_all", "_game", "_kept")
 

@@ -20,11 +20,10 @@ from towerhall_server.eventlog.entry import START, Stamps, entry_after
 from towerhall_server.eventlog.keys import SHARDS, shard_of
 from towerhall_server.eventlog.notifications import Alive, Alone, Missed, Said, Told, Wake, Woken
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.attempt import TTL_MS
 from towerhall_server.live.chat import message_of
-from towerhall_server.live.follower import Follower
+from towerhall_server.live.follower import TTL_MS, Follower
 from towerhall_server.live.guests import decode_guests
-from towerhall_server.live.inbox import Distrust, TimeIsUp
+from towerhall_server.live.items import Distrust, TimeIsUp
 from towerhall_server.live.loading import NEWER, load
 from towerhall_server.live.neighbours import Neighbours
 from towerhall_server.live.node import Node
@@ -255,7 +254,7 @@ class Directory:
     def _tell_to_go(self, within_ms: int) -> list[RoomActor]:
         watched = [actor for actor in self._actors.values() if len(actor.follower.audience)]
         for actor in watched:
-            actor.follower.audience.tell(ServerGo(within_ms))
+            actor.follower.audience.fan_out.tell(ServerGo(within_ms))
         return watched
 
     async def _wake(self, codes: list[str]) -> None:
@@ -304,11 +303,11 @@ class Directory:
                 self._actors[room].follower.audience.hear_of(node, decode_guests(guests))
             case Alive(node):
                 self._neighbours.hear(node)
-                self._node.log.is_heard = True
+                self._node.log.appender.is_heard = True
             case Alone():
-                self._node.log.is_heard = False
+                self._node.log.appender.is_heard = False
             case Missed():
-                self._node.log.is_heard = True
+                self._node.log.appender.is_heard = True
                 for actor in self._actors.values():
                     if len(actor.follower.audience):
                         actor.follower.audience.presence.ask_around()

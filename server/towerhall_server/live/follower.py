@@ -1,16 +1,15 @@
-"""A replica that follows its log: it appends, reads, heals, and shows each commit it takes in.
+"""A replica that follows its log: it reads, heals, and shows each commit that it takes in.
 
-Here the room's value, the store and the audience meet. `actor` decides what to append. This module
-writes and reads the log, and never forks it, loses a commit or appends one twice.
+Here the room's value, the store and the audience meet. `actor` decides what to append, and `writer`
+appends it.
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from functools import partial
 from hashlib import blake2b
 from time import monotonic
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 from towerhall_protocol.error_messages import error_of
 from towerhall_protocol.messages import Cursor, ServerPaused
@@ -23,35 +22,32 @@ from towerhall_server.eventlog.answers import (
     Following,
     Forked,
     Gone,
-    Mistimed,
     Reading,
 )
-from towerhall_server.eventlog.entry import Entry, Stamps, mark
+from towerhall_server.eventlog.entry import Entry, mark
 from towerhall_server.eventlog.keys import shard_of
-from towerhall_server.live.attempt import BACKSTOP_MS, TTL_MS, Attempt, attempt_of
 from towerhall_server.live.audience import Audience
-from towerhall_server.live.change import Change
 from towerhall_server.live.current_searches import CurrentSearches
-from towerhall_server.live.draft import Draft
+from towerhall_server.live.fan_out import Change, Draft
 from towerhall_server.live.guests import Guests, encode_guests
 from towerhall_server.live.healing import healing, restoring
 from towerhall_server.live.loading import NEWER, load
 from towerhall_server.live.node import Node
 from towerhall_server.live.record_store import find_or_make_record, keep_record
 from towerhall_server.live.replica import Replica
-from towerhall_server.live.snapshots import is_due
 from towerhall_server.room import steps
 from towerhall_server.room.debts import dropped_of
 from towerhall_server.room.state import Room
-from towerhall_server.room.steps import Due, Step
-from towerhall_server.store.batch import Later
+from towerhall_server.room.steps import Due
 from towerhall_server.store.errors import StoreError
 
 logger = logging.getLogger(__name__)
 Reply = TypeVar("Reply")
 
-Meanwhile: TypeAlias = Callable[[Attempt, "asyncio.Future[Answer]"], Awaitable[None]]
-
+TTL_MS: Final = 60 * 24 * 3_600_000
+"""Milliseconds until the store drops a log. Rooms end by their own deadline long before."""
+BACKSTOP_MS: Final = 3_000
+"""Milliseconds after a deadline at which the store's index wakes a room that has no actor."""
 FIRST_WAIT_SECONDS: Final = 0.05
 """Seconds before the first retry of a request to the store. Each wait doubles the one before."""
 
@@ -68,15 +64,11 @@ class UnreadableLogError(RoomGoneError):
     reason = "server_fault"
 
 
-async def _nothing(attempt: Attempt, known: "asyncio.Future[Answer]") -> None:
-    """Just wait for the outcome."""
-
-
 class Follower:
     """A room that follows its log, and its viewers."""
 
     __slots__ = (
-        "ahead", "audience", "code", "meanwhile", "node",
+        "ahead", "audience", "code", "node",
         "paused", "replica", "searches", "shard", "sure_at",
     )  # fmt: skip
 
@@ -90,8 +82,6 @@ class Follower:
         self.paused = False
         self.sure_at = monotonic()
         """When this replica was last known to be up to date."""
-        self.meanwhile: Meanwhile = _nothing
-        """Runs while the outcome of an attempt is unknown."""
         self.ahead: Due = steps.due(self.room)
         """The next deadline."""
 
@@ -111,101 +101,6 @@ class Follower:
         """The rank of this node among those that wait for a deadline which another should meet."""
         text = f"{self.node.name}/{self.code}/{self.replica.point.seq}"
         return blake2b(text.encode(), digest_size=1).digest()[0] % ranks
-
-    def attempt(self, step: Step, *, not_before_ms: int | None = None) -> Attempt:
-        """The attempt to append a step at the next place in the log."""
-        replica, commit_id, clock = self.replica, self.node.commit_ids.new(), self.node.clock
-        place, clocks = (replica.room, replica.point), clock.now(self.shard)
-        expected = self.ahead if clock.is_sure(self.shard) else None
-        return attempt_of(*place, step, commit_id, not_before_ms, clocks, monotonic(), expected)
-
-    def ask(
-        self, attempt: Attempt, answered: Callable[[Attempt, Answer | StoreError], Later | None]
-    ) -> None:
-        """Ask the store once. The callback must not raise, and must call `settle` or `conclude`
-        before anything else is asked for this room. It may return a callback, which runs when the
-        other rooms of the same answer have had theirs."""
-        self.node.log.ask(attempt.wanted, partial(answered, attempt), partial(self._draft, attempt))
-
-    async def append(self, step: Step, *, not_before_ms: int | None = None) -> Answer:
-        """Append a step if its place in the log is free, and show it then."""
-        reply: asyncio.Future[Answer | StoreError] = asyncio.get_running_loop().create_future()
-
-        def answered(_: Attempt, answer: Answer | StoreError) -> None:
-            if not reply.done():
-                reply.set_result(answer)
-
-        attempt = self.attempt(step, not_before_ms=not_before_ms)
-        self.ask(attempt, answered)
-        return await self.conclude(attempt, await reply)
-
-    async def conclude(self, attempt: Attempt, answer: Answer | StoreError) -> Answer:
-        """The outcome of an attempt. After a lost answer the log may hold it, so the same bytes are
-        sent until the store answers."""
-        if isinstance(answer, StoreError):
-            self._pause(answer)
-            answer = await self._found_out(attempt)
-        if isinstance(answer, Mistimed):
-            await self._set_clocks(answer.now)
-        if isinstance(answer, Appended):
-            self.announce(attempt)
-        self.settle(attempt, answer)
-        return answer
-
-    async def _set_clocks(self, said: Stamps) -> None:
-        """Take in the store's clocks. If its service clock went back, advance it."""
-        known_ms = self.node.clock.hear(self.shard, said)
-        if known_ms > said.served_ms:
-            await self.node.log.advance({self.shard: known_ms})
-
-    async def _found_out(self, attempt: Attempt) -> Answer:
-        """Retry until the outcome is known; a full store may take hours. `meanwhile` runs."""
-        known = asyncio.ensure_future(self._until_known(attempt.wanted))
-        try:
-            await self.meanwhile(attempt, known)
-            return await known
-        finally:
-            known.cancel()
-
-    def announce(self, attempt: Attempt) -> None:
-        """Send the frames of a commit that the log holds, if they are ready. Does not raise:
-        `settle`, which must follow, raises the exception."""
-        attempt.told = True
-        if attempt.draft is not None:
-            try:
-                self.audience.announce(attempt.draft)
-            except Exception as error:
-                logger.exception("room %s cannot tell what is new", self.code)
-                attempt.fault = error
-
-    def settle(self, attempt: Attempt, answer: Answer) -> None:
-        """Take in a commit that the log holds, and show it if it was not announced. A failure must
-        not look like a refusal, so it ends the room here: clients reconnect and read the log."""
-        now, meters = monotonic(), self.node.meters
-        meters.append_seconds.observe(now - attempt.began)
-        if not isinstance(answer, Appended):
-            meters.answers[type(answer).__name__.lower()] += 1
-            return
-        meters.appends += 1
-        if attempt.fault is not None:
-            raise UnreadableLogError from attempt.fault
-        wanted, change = attempt.wanted, attempt.change
-        before, seq = self.replica.room, change.seq
-        self.replica.take(wanted.entry, change.after)
-        self.ahead = attempt.ahead
-        self.sure_at = now
-        if is_due(seq):
-            self.node.upkeep.keep(self.code, change.after, self.replica.point)
-        self.node.heard(before, change.after, seq)
-        self._show(change, attempt.draft)
-
-    def _draft(self, attempt: Attempt) -> None:
-        """Encode the frames of an attempt while the store writes it."""
-        if not attempt.told:
-            try:
-                attempt.draft = self.audience.draft(attempt.change)
-            except Exception:  # noqa: BLE001 - `_show` makes it again, and raises
-                attempt.draft = None
 
     def _tell_others(self, guests: Guests) -> None:
         self.node.log.tell(self.code, encode_guests(guests))
@@ -296,9 +191,9 @@ class Follower:
             logger.exception("room %s cannot be followed beyond %d", self.code, entry.seq - 1)
             raise UnreadableLogError from error
         self.ahead = steps.due(change.after)
-        self._show(change)
+        self.show(change)
 
-    def _show(self, change: Change, announced: Draft | None = None) -> None:
+    def show(self, change: Change, announced: Draft | None = None) -> None:
         """Show a change, and keep its frames for resuming. Announced ones are not sent again."""
         try:
             shown = self.audience.show(change, announced)
@@ -329,7 +224,7 @@ class Follower:
         attempts = healing(self.replica, top, self.deadline_ms + BACKSTOP_MS, TTL_MS)
         logger.warning("room %s: the log ends at %d", self.code, top.seq)
         for attempt in attempts:
-            answer = await self._until_known(attempt)
+            answer = await self.until_known(attempt)
             if isinstance(answer, Gone):
                 raise RoomGoneError
             if not isinstance(answer, Appended):
@@ -356,13 +251,13 @@ class Follower:
         self.replica, self.ahead = new, steps.due(new.room)
         self.audience.reset(new.place, lost)
         if new.broken_at is not None:
-            self.audience.tell(error_of("log_damaged"))
+            self.audience.fan_out.tell(error_of("log_damaged"))
         self.searches.follow(self.replica.room, self.audience)
 
     async def _read(self) -> Reading:
         return await self.insist(lambda: self.node.log.read(self.code, self.replica.point))
 
-    async def _until_known(self, wanted: Append) -> Answer:
+    async def until_known(self, wanted: Append) -> Answer:
         """Send the same bytes until the store answers."""
         return await self.insist(lambda: self.node.log.append(wanted))
 
@@ -373,18 +268,18 @@ class Follower:
             try:
                 reply = await ask()
             except StoreError as error:
-                self._pause(error)
+                self.pause(error)
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, self.node.log.longest_wait_seconds)
             else:
                 if self.paused:
                     self.paused = False
-                    self.audience.tell(ServerPaused(False))
+                    self.audience.fan_out.tell(ServerPaused(False))
                 return reply
 
-    def _pause(self, error: StoreError) -> None:
+    def pause(self, error: StoreError) -> None:
         if not self.paused:
             logger.warning("room %s is paused: %s", self.code, error)
             self.paused = True
             self.node.meters.pauses += 1
-            self.audience.tell(ServerPaused(True))
+            self.audience.fan_out.tell(ServerPaused(True))

@@ -41,7 +41,7 @@ def missing_after(tail: tuple[Entry, ...], top: Entry) -> tuple[Entry, ...]:
 
 
 def restoring(replica: Replica, due_at_ms: int, ttl_ms: int) -> Lost | None:
-    """What begins the log anew; `None` if the replica does not hold it from its first entry on."""
+    """The parts to begin the log anew; `None` if the replica does not hold its first entry."""
     tail = replica.tail
     first, newest = tail[0], tail[-1]
     if first.seq != 1:

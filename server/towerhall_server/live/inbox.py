@@ -1,92 +1,35 @@
-"""The items that an actor handles one by one, and the queue that it takes them from."""
+"""The way of items into a room: a queue, and past it the fast path of commands.
+
+Most commands are allowed and have no rival. A turn of the actor's loop would cost as much as the
+decision itself, and would make the command wait twice. The fast path decides such a command in
+the tick in which it comes, and shows it with the store's answer. All other cases go to the actor:
+commands that are refused, slow, answered before or in need of facts; steps that the store did not
+append.
+
+The loop rests while a command is on the fast path, so a room still does one thing at a time, in
+order of arrival. Commands to other rooms that come in the same tick are decided in one batch: see
+`node.Stage`.
+"""
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable
-from time import monotonic
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any
 
-import msgspec
-
-from towerhall_protocol.messages import ClientCommand, Cursor, ServerMessage
-from towerhall_server.eventlog.answers import Answer
-from towerhall_server.eventlog.entry import Entry
-from towerhall_server.live.attempt import Attempt
-from towerhall_server.live.viewer import Viewer
-from towerhall_server.room.state import Room
+from towerhall_server.eventlog.answers import Answer, Appended
+from towerhall_server.eventlog.append import Request
+from towerhall_server.live import replies
+from towerhall_server.live.alarm import Alarm
+from towerhall_server.live.follower import Follower
+from towerhall_server.live.items import Command, Item, Tried
+from towerhall_server.live.writer import Attempt, Writer
+from towerhall_server.room.decision import decide
 from towerhall_server.room.steps import Step
+from towerhall_server.store.batch import Later
 
-
-class Command(msgspec.Struct, frozen=True):
-    viewer: Viewer
-    asked: ClientCommand
-    at: float = msgspec.field(default_factory=monotonic)
-    """Time of arrival, in monotonic seconds."""
-
-    def is_heard(self) -> bool:
-        """Whether its client will hear the answer. If not, it is not decided: the client sends it
-        again on its next connection. A rejection is final there, so this copy must not be done."""
-        return self.viewer.alive
-
-
-class Tried(msgspec.Struct, frozen=True):
-    """A command of the fast path that the store did not simply append, and the answer."""
-
-    command: Command
-    attempt: Attempt
-    answer: Answer | Exception
-
-
-class Join(msgspec.Struct, frozen=True):
-    viewer: Viewer
-    cursor: Cursor | None
-    lines: tuple[ServerMessage, ...] = ()
-    """Lines of chat that follow the welcome."""
-
-
-class Resync(msgspec.Struct, frozen=True):
-    """A viewer was too slow and starts again from a snapshot."""
-
-    viewer: Viewer
-
-
-class News(msgspec.Struct, frozen=True):
-    """Another node has appended an entry."""
-
-    entry: Entry
-
-
-class Doubt(msgspec.Struct, frozen=True):
-    """A notification may be missing."""
-
-
-class Distrust(msgspec.Struct, frozen=True):
-    """A snapshot was wrong, and the room may have been read from it."""
-
-
-class HostAway(msgspec.Struct, frozen=True):
-    """The host may be absent."""
-
-
-class Order(msgspec.Struct, frozen=True):
-    """An operator or the service wants a step. `decide` returns `None` if it is done."""
-
-    decide: Callable[[Room], Step | None]
-    done: asyncio.Future[None]
-
-    def fail(self, error: Exception) -> None:
-        """It cannot be done: the waiting caller gets the error."""
-        if not self.done.done():
-            self.done.set_exception(error)
-
-
-class TimeIsUp(msgspec.Struct, frozen=True):
-    """A deadline of the room may have come."""
-
-
-Item: TypeAlias = (
-    Command | Tried | Join | Resync | News | Doubt | Distrust | HostAway | Order | TimeIsUp
-)
+logger = logging.getLogger(__name__)
 
 
 class Inbox:
@@ -173,3 +116,91 @@ class Inbox:
             if not self._reader.done():
                 self._reader.set_result(None)
             self._reader = None
+
+
+class Intake:
+    """The way of items into one room: the fast path, or else the inbox."""
+
+    __slots__ = ("_alarm", "_follower", "_inbox", "_over", "_writer")
+
+    def __init__(self, follower: Follower, writer: Writer, inbox: Inbox, alarm: Alarm) -> None:
+        self._follower = follower
+        self._writer = writer
+        self._inbox = inbox
+        self._alarm = alarm
+        self._over = ""
+        """The reason for which viewers are sent away; empty while the room is open."""
+
+    def put(self, item: Item) -> None:
+        """Give the room an item; items are handled in order. After the end, viewers are sent away,
+        and their clients send open commands again on the next connection."""
+        if self._over:
+            replies.send_away(item, self._over)
+        elif not (isinstance(item, Command) and self._takes(item)):
+            self._inbox.put(item)
+            if self._follower.paused and isinstance(item, Command):
+                item.viewer.send(replies.STORE_UNAVAILABLE)
+
+    def close(self, reason: str) -> str:
+        """The room has ended, for the first reason that is given; it is returned. A step that the
+        store was asked for still gets to the log; its client learns of it after reconnecting. A
+        command that was not decided is sent again then."""
+        self._over = self._over or reason
+        return self._over
+
+    def _takes(self, item: Command) -> bool:
+        """Whether a command takes the fast path. The actor alone answers dry runs."""
+        is_free = self._inbox.idle and self._follower.replica.broken_at is None
+        if item.asked.dry or not is_free:
+            return False
+        self._inbox.hold()
+        self._follower.node.deciding.add(partial(self._decide, item))
+        return True
+
+    def _decide(self, item: Command) -> Request | None:
+        """The request to append, unless the command is left to the actor."""
+        if self._over:
+            return None
+        try:
+            attempt = self._attempt(item)
+            if attempt is not None:
+                answered = partial(self._answered, item, attempt)
+                return Request(attempt.wanted, answered, partial(self._writer.draft, attempt))
+        except Exception:
+            # The actor decides the command again, and answers if that fails, too.
+            logger.exception("room %s: the fast path failed", self._follower.code)
+            self._follower.node.meters.fast_path_faults += 1
+        self._inbox.release(item)
+        return None
+
+    def _attempt(self, item: Command) -> Attempt | None:
+        if not item.viewer.alive:  # P-45
+            return None
+        follower, viewer = self._follower, item.viewer
+        who, now_ms = (viewer.person, viewer.origin), follower.node.clock.now_ms(follower.shard)
+        step = decide(follower.replica.room, *who, item.asked, now_ms)
+        return self._writer.attempt(step) if isinstance(step, Step) else None
+
+    def _answered(
+        self, item: Command, attempt: Attempt, answer: Answer | Exception
+    ) -> Later | None:
+        """The log's answer. Nothing else is asked for this room until it is settled."""
+        if self._over:
+            return None
+        if not isinstance(answer, Appended):
+            self._inbox.release(Tried(item, attempt, answer))
+            return None
+        # Viewers come first, in other rooms of this batch, too. The bookkeeping follows.
+        self._writer.announce(attempt)
+        return partial(self._settle, item, attempt, answer)
+
+    def _settle(self, item: Command, attempt: Attempt, answer: Appended) -> None:
+        try:
+            self._writer.settle(attempt, answer)
+            self._alarm.appended_here()
+            replies.done(self._follower, item)
+        except Exception as error:  # noqa: BLE001 - the actor will raise and log it
+            self._follower.node.meters.fast_path_faults += 1
+            self._inbox.release(Tried(item, attempt, error))
+        else:
+            self._inbox.release()

@@ -22,11 +22,11 @@ class Kept(msgspec.Struct, frozen=True, array_like=True):
     place: Point
     """The end of the log that it tells."""
     key_hash: bytes
-    """Of the key that guards it, as it guarded the room; empty if the room was public."""
+    """The hash of the key that guards it, as it guarded the room; empty if the room was public."""
     packed: bytes
     """The file as gzip."""
     owed: bytes = b""
-    """What the public log is owed for it; nothing once the file holds the proof that it is there.
+    """The debt to the public log for it; nothing once the file holds the proof that it is there.
     """
     archived: bool = False
     """Whether it is in the archive as well, so that the store may drop it soon."""

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from towerhall_server.live.absence import Absence
 from towerhall_server.live.follower import Follower
-from towerhall_server.live.inbox import Command
+from towerhall_server.live.items import Command
 from towerhall_server.live.loading import NEWER, load
 from towerhall_server.live.node import Node
 from towerhall_server.room.commands import NEEDS
@@ -26,7 +26,7 @@ async def find_out(
     table = room.table
     if NEEDS[command.asked.body["command"]] == "absences":
         return Known(absent=absence.seats())
-    if known.rematch or table.status != "over" or table.seat_of(asker) is None:
+    if known.rematch or table.status != "over" or table.seated.get(asker) is None:
         return known
     spent = table.rematch
     if spent and not await follower.insist(lambda: _is_spent(follower.node, spent)):

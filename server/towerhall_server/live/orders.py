@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from towerhall_server.eventlog.answers import Answer, Appended
 from towerhall_server.live.follower import Follower
-from towerhall_server.live.inbox import Order
+from towerhall_server.live.items import Order
 from towerhall_server.room.steps import Step
 
 

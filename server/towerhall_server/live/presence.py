@@ -42,16 +42,18 @@ class Local(Protocol):
         """All of them, as other nodes are told."""
         ...
 
-    def tell(self, message: ServerMessage) -> None:
-        """Send the same message to all of them."""
-        ...
-
 
 class Presence:
     """The presence of one room, as this node knows it."""
 
-    def __init__(self, local: Local, tell_others: Callable[[Guests], None]) -> None:
+    def __init__(
+        self,
+        local: Local,
+        tell: Callable[[ServerMessage], None],
+        tell_others: Callable[[Guests], None],
+    ) -> None:
         self._local = local
+        self._tell_here = tell
         self._tell_others = tell_others
         self._elsewhere: dict[str, Guests] = {}
         """By node."""
@@ -149,7 +151,7 @@ class Presence:
         told = online, self.watchers
         if told != self._told:
             self._told = told
-            self._local.tell(self.message())
+            self._tell_here(self.message())
         guests = self._local.guests()
         if guests != self._told_others:
             self._told_others = guests

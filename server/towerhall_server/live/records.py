@@ -38,7 +38,7 @@ MOST_WAITING: Final = 1000
 
 
 class InPublic(msgspec.Struct, frozen=True):
-    """The public log, as far as records need it. What they owe it are leaves, one per line."""
+    """The public log, as far as records need it. They owe it leaves, one per line."""
 
     owe: Callable[[str], None]
     """Told of a room that has left such a debt in the store. Must not raise."""

@@ -16,7 +16,7 @@ from towerhall_protocol.messages import Cursor
 from towerhall_server.eventlog.entry import MARK_BYTES, Entry, Point, mark, pack, unpack
 from towerhall_server.frames import Prepared
 from towerhall_server.game import AnyGame, rules_of
-from towerhall_server.live.change import Change, Place, frame_of
+from towerhall_server.live.fan_out import Change, Place, frame_of
 from towerhall_server.live.marks import Marks
 from towerhall_server.room.commits import decode_commit
 from towerhall_server.room.events import RoomCreated

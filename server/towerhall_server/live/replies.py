@@ -14,7 +14,7 @@ from towerhall_protocol.messages import (
 from towerhall_server.frames import Prepared
 from towerhall_server.game import Rejected
 from towerhall_server.live.follower import Follower, RoomGoneError
-from towerhall_server.live.inbox import Command, Item, Join, Order, Resync, Tried
+from towerhall_server.live.items import Command, Item, Join, Order, Resync, Tried
 from towerhall_server.live.viewer import Viewer
 from towerhall_server.room.commits import Cause
 from towerhall_server.room.explaining import explain

@@ -127,7 +127,7 @@ def _python_path() -> str:
 
 
 def main() -> None:
-    """What the child does until its standard input ends."""
+    """The work of the child until its standard input ends."""
     server, games = int(sys.argv[1]), sys.argv[2]
     _die_with(server)
     os.nice(NICENESS)

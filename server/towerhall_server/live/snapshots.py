@@ -98,7 +98,7 @@ def outdated(seq: int) -> int | None:
 def is_wanted(seq: int, newest: int) -> bool:
     """Whether the snapshot of that seq is kept beside the newest one, if it is due at all.
 
-    The more often the number of a snapshot can be halved, the longer it is kept. So the number of
+    The more often the number of a snapshot can be halved, the longer it is kept. The number of
     all grows with the logarithm of the log, and the gaps between them with their age.
     """
     number = seq // EVERY

@@ -15,10 +15,11 @@ from functools import partial
 from towerhall_server.eventlog.answers import Answer as LogAnswer
 from towerhall_server.game import Seat
 from towerhall_server.live import replies
-from towerhall_server.live.attempt import Attempt
 from towerhall_server.live.follower import Follower
-from towerhall_server.live.inbox import Command, Doubt, Inbox, Item, Join, News, Order, Resync
+from towerhall_server.live.inbox import Inbox
+from towerhall_server.live.items import Command, Doubt, Item, Join, News, Order, Resync
 from towerhall_server.live.searches import Search, Urgency
+from towerhall_server.live.writer import Attempt
 from towerhall_server.room.search import JobAnswer
 from towerhall_server.room.state import Decided, Room
 

@@ -19,8 +19,8 @@ from towerhall_protocol.messages import (
     ServerWelcome,
 )
 from towerhall_server.frames import Prepared
-from towerhall_server.live.chain_told import LEVEL as CHAIN_LEVEL
 from towerhall_server.live.chat import name_of
+from towerhall_server.live.fan_out import CHAIN_LEVEL
 from towerhall_server.live.follower import Follower
 from towerhall_server.live.viewer import Viewer
 from towerhall_server.room.view import base_of, view_class
@@ -75,7 +75,7 @@ async def _enter(follower: Follower, viewer: Viewer, cursor: Cursor | None) -> b
             messages = resumed
     viewer.send(*messages)
     if viewer.seat is not None and viewer.seat in room.to_act():
-        audience.offer(room, replica.point.seq, viewer.seat)
+        audience.fan_out.offer(room, replica.point.seq, viewer.seat)
     return True
 
 
@@ -87,7 +87,7 @@ def resync(follower: Follower, viewer: Viewer) -> None:
         Prepared(ServerPaused(follower.paused)),
         Prepared(audience.presence.message()),
     )
-    audience.snapshot(follower.replica.place, viewer, more=state)
+    audience.fan_out.snapshot(follower.replica.place, viewer, more=state)
 
 
 def _arrival(
@@ -103,7 +103,7 @@ def _arrival(
             level=LEVEL,
             now=follower.node.clock.stamps(follower.shard),
             cursor=cursor,
-            view=None if name is None else audience.view_of(follower.room, name),
+            view=None if name is None else audience.fan_out.view_of(follower.room, name),
             seat=viewer.seat,
             lost=lost,
             online=audience.presence.online,

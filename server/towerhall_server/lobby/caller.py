@@ -18,7 +18,7 @@ from towerhall_protocol.messages import ClientCommand, ServerRejected
 from towerhall_server.frames import Prepared
 from towerhall_server.game import Seat
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.inbox import Command
+from towerhall_server.live.items import Command
 from towerhall_server.live.viewer import NO_WINDOW
 from towerhall_server.room.seats import Person, guest_of
 from towerhall_server.store.errors import StoreError

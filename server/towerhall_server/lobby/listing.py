@@ -16,7 +16,7 @@ MOST_ROOMS: Final = 500
 """Rooms shown at once. The list stays well below the largest message that clients accept."""
 
 Summaries = Mapping[str, Document]
-"""What viewers may know of each public room, by its code."""
+"""The public facts of each listed room, by its code."""
 
 
 def matches(wanted: Filter, room: Document) -> bool:

@@ -117,7 +117,7 @@ def note_again(room: Room, store: LobbyStore) -> None:
 def admits(table: Table, alias: str, key: str) -> bool:
     """Whether a person may look at a room: by its key, by a seat in it, as its host, or invited. A
     link may have brought seat or host to a device that does not know the key."""
-    is_known = table.seat_of(alias) is not None or alias == table.host or table.is_invited(alias)
+    is_known = alias in table.seated or alias == table.host or table.is_invited(alias)
     return is_known or may_enter(table, key)
 
 
@@ -125,7 +125,7 @@ def _shown(actor: RoomActor, alias: str) -> dict[str, object] | None:
     """Return the room for a person who sits there or is its host; None for others."""
     room = actor.follower.room
     table = room.table
-    seat, to_act = table.seat_of(alias), room.to_act()
+    seat, to_act = table.seated.get(alias), room.to_act()
     if seat is None and alias != table.host:
         return None
     document: dict[str, object] = {

@@ -21,7 +21,7 @@ def place_of(room: Room, alias: str) -> Place | None:
     clock are no part of it, so those cost nothing.
     """
     table = room.table
-    seat, is_kicked = table.seat_of(alias), alias in table.kicked
+    seat, is_kicked = table.seated.get(alias), alias in table.kicked
     is_invited = seat is None and not is_kicked and alias in invited_to(table)
     if seat is None and alias != table.host and not is_kicked and not is_invited:
         return None
@@ -45,7 +45,7 @@ def has_changed(before: Room | None, after: Room, alias: str) -> bool:
         return True
     if before.table is not after.table:
         return place_of(before, alias) != place_of(after, alias)
-    seat = after.table.seat_of(alias)
+    seat = after.table.seated.get(alias)
     return seat is not None and (seat in before.to_act()) != (seat in after.to_act())
 
 

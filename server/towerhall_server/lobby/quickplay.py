@@ -3,7 +3,7 @@
 The store lists the open rooms of a wish. A player is seated in the oldest of them with a free seat;
 the room's own log decides whether the seat is really free. If there is none, one node at a time may
 create a room for a wish, and all others wait for it. A node that slept and lost this claim goes
-back to the list. So no player waits alone in a room that gets no others.
+back to the list. No player waits alone in a room that gets no others.
 
 Asking is idempotent: a player with a seat in an open room is sent back to it.
 """

@@ -5,7 +5,7 @@ No raw store call may live here: `eventlog.operators` makes them.
 
 __all__ = [
     "deliveries",
-    "happenings",
-    "keys",
+    "notices",
+    "operator",
     "sender",
 ]

@@ -19,9 +19,9 @@ import msgspec
 
 from towerhall_server.eventlog.operators import Delivered, Going, OperatorStore
 from towerhall_server.live.node import Node
-from towerhall_server.operators.happenings import delivery_id, happened, identities, state_of
-from towerhall_server.operators.keys import Webhook
-from towerhall_server.operators.reading import Logs, News
+from towerhall_server.operators.notices import delivery_id, identities, notice_of, state_of
+from towerhall_server.operators.operator import Webhook
+from towerhall_server.operators.pending import Logs, Notice
 from towerhall_server.operators.sender import NotToldError, Sender
 from towerhall_server.room.state import Room
 from towerhall_server.store.errors import StoreError
@@ -72,7 +72,7 @@ class Deliveries:
     def heard(self, before: Room | None, after: Room) -> None:
         """This node has appended a commit. Returns at once for rooms without an operator."""
         operator = after.table.operator
-        if operator in self._hooks and (before is None or happened(before, after) is not None):
+        if operator in self._hooks and (before is None or notice_of(before, after) is not None):
             self.look(after)
 
     def look(self, room: Room) -> None:
@@ -141,34 +141,34 @@ class Deliveries:
         if found is None:
             await self._settle(telling, told, "over", 0)
             return
-        for news in found.news:
+        for notice in found.notices:
             try:
-                await self._send(telling.operator, news)
+                await self._send(telling.operator, notice)
             except NotToldError as error:
-                if time() - news.at.stamps.wall_ms / 1000 < pace.give_up:
+                if time() - notice.at.stamps.wall_ms / 1000 < pace.give_up:
                     again = msgspec.structs.replace(told, fails=told.fails + 1)
                     _complain(telling, again, error)
                     await self._settle(telling, again, "again", pace.wait(again.fails))
                     return
                 logger.error("a delivery to operator %s of room %s at %d is dropped: %s",
-                             telling.operator, telling.room, news.at.seq, error)  # fmt: skip
-            told = news.told
+                             telling.operator, telling.room, notice.at.seq, error)  # fmt: skip
+            told = notice.told
             if not await self._settle(telling, told, "on", pace.lease):
                 return
-            logs.keep(telling.room, news.at, news.room)
+            logs.keep(telling.room, notice.at, notice.room)
         if found.room.table.status == "over":
             await self._settle(telling, found.told, "over", 0)
         elif await self._settle(telling, found.told, "rest", pace.sweep):
             logs.keep(telling.room, found.at, found.room)
 
-    async def _send(self, operator: str, news: News) -> None:
-        room, at = news.room, news.at
+    async def _send(self, operator: str, notice: Notice) -> None:
+        room, at = notice.room, notice.at
         people = await self._store.people(operator, identities(room))
-        name = delivery_id(room.table.uid, at.seq, news.told.mark, news.kind)
+        name = delivery_id(room.table.uid, at.seq, notice.told.mark, notice.kind)
         now = (at.stamps.wall_ms, at.stamps.served_ms)
         document = {
             "id": name,
-            "kind": news.kind,
+            "kind": notice.kind,
             "room": state_of(room, at.seq, now, people),
         }
         await self._sender.send(self._hooks[operator], name, msgspec.json.encode(document))

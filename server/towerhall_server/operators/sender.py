@@ -1,7 +1,7 @@
 """One attempt of a delivery: a signed POST to the operator's webhook.
 
 Only the status counts: 2xx means success, everything else is retried. Redirects are not followed. A
-name is resolved here, and the connection goes to the checked address. So no name can lead into a
+name is resolved here, and the connection goes to the checked address. No name can lead into a
 network that only this server can reach.
 """
 
@@ -17,7 +17,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from towerhall_server.operators.addresses import Address, is_public, meant
-from towerhall_server.operators.keys import Webhook
+from towerhall_server.operators.operator import Webhook
 
 ATTEMPT_SECONDS: Final = 10.0
 MOST_LINE_BYTES: Final = 8192

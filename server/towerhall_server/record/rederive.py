@@ -16,6 +16,7 @@ from towerhall_server.room import steps
 from towerhall_server.room.closing import Closer, abandon_step, close_step, is_reason
 from towerhall_server.room.codes import is_code
 from towerhall_server.room.commits import Cause, Commit
+from towerhall_server.room.decision import step_of
 from towerhall_server.room.events import (
     BotAccountMarked,
     DealCancelled,
@@ -28,7 +29,7 @@ from towerhall_server.room.events import (
     TimedOut,
     derived,
 )
-from towerhall_server.room.search import refuse_clock_command
+from towerhall_server.room.search import clock_only
 from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.state import Done, Room, look_up
 from towerhall_server.room.steps import Errand, Plan, Step
@@ -94,7 +95,7 @@ def _by_person(room: Room, commit: Commit) -> Step:
             raise UndecidedError(f"command {cause.n} of its sender was done before, in {seq}")
         case Rejected() as refusal:
             raise UndecidedError(_refusal(refusal))
-    seat = room.table.seat_of(cause.identity)
+    seat = room.table.seated.get(cause.identity)
     cause = msgspec.structs.replace(cause, seat=-1 if seat is None else seat)
     if not isinstance(body.get("command"), str):
         raise UndecidedError("its command has no name")
@@ -113,14 +114,15 @@ def _by_person(room: Room, commit: Commit) -> Step:
         spent=room.table.rematch,
         plays_on=not any(isinstance(event, RoomClosed) for event in commit.room),
     )
-    return _accepted(steps.step(room, person, cause, body, room.tag, known))
+    return _accepted(step_of(room, person, cause, body, room.tag, known))
 
 
 def _by_game(room: Room, seat: Seat, cause: Cause, commit: Commit) -> Step:
-    refusal = refuse_clock_command(room.rules, commit.command)
+    rules, name = room.rules, commit.command.get("command")
+    is_clocks = bool(rules.clock_commands) and name in rules.clock_commands
     # A failed bot was replaced by the game's default move, as after a timeout.
-    if refusal is not None and not _is_default(room, seat, commit):
-        raise UndecidedError(_refusal(refusal))
+    if is_clocks and not _is_default(room, seat, commit):
+        raise UndecidedError(_refusal(clock_only(rules, name)))
     events = room.rules.decide(room.game, seat, commit.command)
     if isinstance(events, Rejected):
         raise UndecidedError(_refusal(events))

@@ -3,7 +3,7 @@
 Everything is derived again from the file alone: the chain link by link; the secret against the
 commitment and the nonces against their hashes; every commit from its command, by the rules; from
 these the frames, the draws and the result. Claims of the file are only compared with the derived
-values, never applied. So no record can lead a room where its rules would not.
+values, never applied. No record can lead a room where its rules would not.
 
 Each kind of error is reported with its first place and a count. After an error the checks continue
 from the derived state, and end where the rules give no step. A bot is asked again for each of its
@@ -51,7 +51,7 @@ class Summary(msgspec.Struct, frozen=True):
     version: int
     seats: int
     mark: str
-    """Of the last commit, as clients saw it."""
+    """The mark of the last commit, as clients saw it."""
     commits: int
     decided: int
     """Commits that were derived again."""
@@ -154,7 +154,7 @@ _KEPT: Mapping[Code, tuple[str, str]] = {
     "long": ("other_mark", "the room was seen to end there, and the record goes on"),
     "view": ("other_view", "another view was kept"),
 }
-"""What a difference from kept evidence is called here, and what it is."""
+"""Names and meanings of differences from kept evidence."""
 
 
 def _compare_seen(record: Record, seen: tuple[Evidence, ...], found: Findings) -> None:

@@ -1,19 +1,39 @@
 """The table of room commands: role, status, clause, parameters, handler and need of each.
 
 A new command needs a struct in `parameters`, a handler in `seats`, `during` or `moderation`, and a
-row here. Commands of the game are in no row: all of them have the right `GAME`.
+row here. Commands of the game are in no row: all of them have the right `GAME`. `decision` compares
+rights with the roles of a person.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final, Generic, Literal, TypeAlias
 
+import msgspec
+
 from towerhall_server.room import during, moderation, seats
 from towerhall_server.room import parameters as of
-from towerhall_server.room.gate import Right
 from towerhall_server.room.seats import Handler
+from towerhall_server.room.table import Status
 
 Need: TypeAlias = Literal["absences", "rematch"]
 """Facts for a handler that no log holds: which seats are absent, or the room of a rematch."""
+
+
+Role: TypeAlias = Literal["host", "seated", "watcher"]
+
+
+class Right(msgspec.Struct, frozen=True):
+    """Who may give a command, and when."""
+
+    role: Role
+    status: Status | None
+    """The only status in which the command makes sense; `None`: any."""
+    clause: str
+    """The clause that describes the command."""
+
+
+GAME: Final = Right("seated", "playing", "P-40")
+"""The right to any command of the game itself."""
 
 
 class RoomCommand(Right, Generic[of.P], frozen=True):

@@ -20,17 +20,6 @@ class Cause(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     origin: str = ""
     n: int = 0
 
-    @property
-    def sender(self) -> str:
-        """The sender that counts by `n`; empty if no command caused this."""
-        return f"{self.identity}/{self.origin}" if self.n else ""
-
-    def shown(self) -> tuple[int | str, ...]:
-        """The public part (P-31)."""
-        if self.n:
-            return (self.seat, self.origin, self.n)
-        return () if self.seat < 0 else (self.seat,)
-
 
 THE_ROOM = Cause()
 
@@ -64,16 +53,12 @@ class _Unread(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
     command: msgspec.Raw
 
 
-_encode = msgspec.msgpack.Encoder(order="sorted").encode
 _plain = msgspec.msgpack.Decoder().decode
-"""The one form of a commit: the chain covers these very bytes (P-122)."""
 _decode = msgspec.msgpack.Decoder(_Stored).decode
-_NOTHING = msgspec.Raw(_encode(()))
-
-
-def encode_commit(commit: Commit) -> bytes:
-    """The bytes that are stored: the shortest msgpack of each value, the keys of maps in order."""
-    return _encode(commit)
+encode_commit = msgspec.msgpack.Encoder(order="sorted").encode
+"""The stored bytes: the shortest msgpack of each value, the keys of maps in order. A commit has one
+form, because the chain covers these very bytes (P-122)."""
+_NOTHING = msgspec.Raw(encode_commit(()))
 
 
 def decode_commit(blob: bytes, rules: AnyGame | None) -> Commit:
@@ -103,7 +88,7 @@ def form_of(blob: bytes, commit: Commit, rules: AnyGame | None) -> bytes:
             was if was[0] in old else now
             for was, now in zip(stored[part], today[part], strict=True)
         ]
-    return _encode(today)
+    return encode_commit(today)
 
 
 _EVENTS: Final = (1, 2, 3)
@@ -114,4 +99,4 @@ def _upcast(blob: bytes) -> bytes:
     """A commit with the room's events in the form of today."""
     old = msgspec.msgpack.decode(blob, type=_Unread)
     room, end = upcast(old.room, UPCASTERS), upcast(old.end, UPCASTERS)
-    return _encode(msgspec.structs.replace(old, room=room, end=end))
+    return encode_commit(msgspec.structs.replace(old, room=room, end=end))

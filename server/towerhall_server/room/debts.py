@@ -14,12 +14,12 @@ def opened_of(table: Table) -> bytes:
 
 
 def dropped_of(table: Table) -> bytes:
-    """Of a room that is removed before it had anything to prove."""
+    """The debt of a room that is removed before it had anything to prove."""
     return _joined(_opened(table), Dropped(base64url(table.uid)))
 
 
 def ended_of(record: bytes) -> bytes:
-    """Of a room that has this record."""
+    """The debt of a room that has this record."""
     opened, ended, _ = leaves_of(record)
     return _joined(opened, ended)
 

@@ -20,7 +20,7 @@ from towerhall_server.room.events import (
 from towerhall_server.room.parameters import CallBot, Leave, Rematch, Resign, TakeBack, WantEnd
 from towerhall_server.room.seats import Events, Known, Person, named_level, named_seat, seat_of
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder, Table, fold_table
+from towerhall_server.room.table import SeatHolder, Table, fold_table
 
 AGREED: Final = "agreed"
 """The reason of a game that ended without a result because its players wanted that."""
@@ -104,7 +104,7 @@ def rematch(room: Room, person: Person, wanted: Rematch, known: Known) -> Events
     return (RematchMade(known.rematch),)
 
 
-def _held(table: Table, seat: int) -> Holder:
+def _held(table: Table, seat: int) -> SeatHolder:
     """During a game every seat is held."""
     holder = table.seats[seat]
     if holder is None:

@@ -27,7 +27,7 @@ def derived(kind: type[S], source: msgspec.Struct, **changed: Any) -> S:
 
 
 class Settings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What is agreed about a room besides the options of its game."""
+    """The settings of a room besides the options of its game."""
 
     turn_seconds: int = 0
     """0: no clock."""

@@ -1,4 +1,4 @@
-"""What a person is told about a command: its known effect, or the reason of its refusal."""
+"""The answer to a person about a command: its known effect, or the reason of its refusal."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -13,7 +13,7 @@ from towerhall_server.room.events import PersonAdmitted, PersonInvited, PersonMu
 from towerhall_server.room.parameters import Admit, Invite, Kick, Mute, Unmute, name_of
 from towerhall_server.room.seats import Events, Known, Person, named_seat
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder, Table
+from towerhall_server.room.table import SeatHolder, Table
 
 MOST_NAMED: Final = 100
 """People in each of the two lists: the view of everybody holds both."""
@@ -46,7 +46,7 @@ def invite(room: Room, person: Person, wanted: Invite, known: Known) -> Events:
         return identity
     if identity in table.kicked:
         return Rejected("kicked", CLAUSE)
-    if identity in table.invited or table.seat_of(identity) is not None:
+    if identity in table.invited or identity in table.seated:
         return Rejected("already_invited", CLAUSE)
     return _full(table.invited) or (PersonInvited(identity),)
 
@@ -87,7 +87,7 @@ def _named(table: Table, person: Person, wanted: Admit | Invite | Mute | Unmute)
     return Rejected("own_seat", CLAUSE) if wanted.id == person.id else wanted.id
 
 
-def _other(table: Table, person: Person, seat: int) -> Holder | Rejected:
+def _other(table: Table, person: Person, seat: int) -> SeatHolder | Rejected:
     """Who has that seat, if it is another person."""
     holder = table.seats[seat]
     if holder is None or holder.is_bot:

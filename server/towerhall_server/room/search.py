@@ -44,15 +44,13 @@ def do_job(job: Job) -> JobAnswer:
         return JobAnswer(job.command, rules.decide(state, seat, job.command))
     choose = rules.bots[job.level]
     command = choose(rules.view(state, seat), rules.offers(state, seat), job.entropy)
-    refusal = refuse_clock_command(rules, command)
-    return JobAnswer(command, refusal or rules.decide(state, seat, command))
+    if command.get("command") in rules.clock_commands:
+        return JobAnswer(command, clock_only(rules, command["command"]))
+    return JobAnswer(command, rules.decide(state, seat, command))
 
 
-def refuse_clock_command(rules: AnyGame, command: Mapping[str, Any]) -> Rejected | None:
-    """The refusal of a command that only the clock gives; `None` for any other command."""
-    name = command.get("command")
-    if not rules.clock_commands or name not in rules.clock_commands:
-        return None
+def clock_only(rules: AnyGame, name: object) -> Rejected:
+    """The refusal of a command that only the clock gives, one of `clock_commands`."""
     detail = {"detail": f"{name} is given by the clock only"}
     return Rejected(BAD_COMMAND, rules.reasons[BAD_COMMAND].rule, detail)
 

@@ -40,7 +40,7 @@ from towerhall_server.room.parameters import (
     Start,
 )
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder, Table
+from towerhall_server.room.table import SeatHolder, Table
 
 HASH_BYTES: Final = 32
 SETTINGS: Final = tuple(field.name for field in msgspec.structs.fields(Settings))
@@ -166,7 +166,7 @@ def _sealed(table: Table) -> Sealed:
     return Sealed(table.deal + 1, tuple(holder.nonce_hash for holder in _holders(table)))
 
 
-def _holders(table: Table) -> list[Holder]:
+def _holders(table: Table) -> list[SeatHolder]:
     return [holder for holder in table.seats if holder is not None]
 
 
@@ -220,10 +220,10 @@ def read_settings(wanted: Mapping[str, object]) -> Settings | Rejected:
 
 
 def seat_of(table: Table, person: Person) -> int:
-    """The seat of a person who passed the gate as seated."""
-    seat = table.seat_of(person.id)
+    """The seat of a person with the right of the seated."""
+    seat = table.seated.get(person.id)
     if seat is None:
-        raise ValueError("the gate refuses people without a seat")
+        raise ValueError("decide refuses people without a seat")
     return seat
 
 

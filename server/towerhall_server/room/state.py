@@ -25,7 +25,7 @@ from towerhall_server.room.events import (
     derived,
 )
 from towerhall_server.room.pace import after_one_more
-from towerhall_server.room.table import Holder, Table, bot, fold_table
+from towerhall_server.room.table import SeatHolder, Table, bot, fold_table
 
 MOST_REMEMBERED: Final = 16
 """Commands per sender that are remembered with their seq; older ones are `stale`."""
@@ -86,7 +86,7 @@ class Room(msgspec.Struct, frozen=True, gc=False):
 
     def seat_of(self, identity: str) -> Seat | None:
         """The seat of a person, by id."""
-        return self.table.seat_of(self.alias_of(identity))
+        return self.table.seated.get(self.alias_of(identity))
 
     def is_played(self, seat: Seat) -> bool:
         """Whether the person who holds a seat plays it, and not a bot."""
@@ -154,10 +154,15 @@ def hash_of(body: Mapping[str, Any], tag: str) -> bytes:
     return blake2b(_sorted((tag, body)), digest_size=_HASH_BYTES).digest()
 
 
+def sender_of(cause: Cause) -> str:
+    """The sender whose commands are counted by `n`; empty if no command caused this."""
+    return f"{cause.identity}/{cause.origin}" if cause.n else ""
+
+
 def remember(commands: dict[str, bytes], cause: Cause, seq: int, its_hash: bytes) -> None:
     """Note a command that is done. The number of senders is bounded: the one silent for longest
     is evicted, of the same person if that one has too many."""
-    sender = cause.sender
+    sender = sender_of(cause)
     done = commands.get(sender)
     if done is None:
         person = sender.removesuffix(cause.origin)
@@ -211,7 +216,7 @@ def look_up(room: Room, cause: Cause, asked: ClientCommand | None = None) -> Don
     With `asked`, its number must belong to this very command. A dry run is never done, so it is
     decided with any number (P-47).
     """
-    done = room.commands.get(cause.sender)
+    done = room.commands.get(sender_of(cause))
     if done is None:
         of_origin = f"/{cause.origin}"
         is_taken = any(sender.endswith(of_origin) for sender in room.commands)
@@ -250,5 +255,5 @@ def seed_of(room: Room, deal: int) -> bytes:
     return game_seed(room.secret, room.table.uid, deal, nonces)
 
 
-def _unready(holder: Holder) -> Holder:
+def _unready(holder: SeatHolder) -> SeatHolder:
     return msgspec.structs.replace(holder, ready=holder.is_bot)

@@ -1,7 +1,7 @@
-"""The pure steps of a room: of a command, of the room itself, and the deadlines of the latter.
+"""Steps, and those that a room takes by itself: its founding, bots, deadlines.
 
-Everything here is a function of its arguments. Chance comes from the secret, time as service time.
-A step is a commit and the room after it. It is not in the log yet: `actor` appends it.
+A step is a commit and the room after it. It is not in the log yet: `live` appends it. The step of
+a person's command is in `decision`. Chance comes from the secret, time as service time.
 """
 
 from collections.abc import Mapping
@@ -11,31 +11,23 @@ import msgspec
 
 from towerhall_protocol.fairness import bot_entropy, commitment
 from towerhall_server.game import AnyGame, Rejected, Seat
-from towerhall_server.room import pace
 from towerhall_server.room.aliases import alias_of, secret_and_salt
-from towerhall_server.room.asking import player
-from towerhall_server.room.commands import ROOM_COMMANDS
 from towerhall_server.room.commits import THE_ROOM, Cause, Commit
 from towerhall_server.room.during import TIMEOUTS_TO_GO, and_end, places
 from towerhall_server.room.events import (
     BotStoodIn,
     DealCancelled,
-    Dealt,
     GameOver,
     HostPassed,
     RoomCreated,
     RoomEvent,
-    SeatWoke,
     SecretRevealed,
     Settings,
     TimedOut,
     derived,
 )
-from towerhall_server.room.gate import refuse
-from towerhall_server.room.parameters import read_parameters
 from towerhall_server.room.search import Job, JobAnswer, do_job
-from towerhall_server.room.seats import NOTHING_KNOWN, Known, Person, starts_by_itself
-from towerhall_server.room.state import Decided, Room, create, decides, end, happen, seed_of
+from towerhall_server.room.state import Room, create, end, happen, seed_of
 from towerhall_server.room.table import Table
 
 OPEN_MS: Final = 10_000
@@ -99,65 +91,6 @@ def found(plan: Plan, code: str, uid: bytes, kept: bytes) -> Step:
     return Step(Commit(THE_ROOM, (created,)), create(plan.rules, kept, created))
 
 
-def manage(
-    room: Room,
-    person: Person,
-    cause: Cause,
-    body: Mapping[str, Any],
-    known: Known = NOTHING_KNOWN,
-) -> Step | Rejected:
-    """The step of a room command (P-50)."""
-    command = ROOM_COMMANDS[body["command"]]
-    refusal = refuse(room.table, person.id, command)
-    if refusal is not None:
-        return refusal
-    wanted = read_parameters(command.parameters, body, command.clause)
-    if isinstance(wanted, Rejected):
-        return wanted
-    events = command.handler(room, person, wanted, known)
-    if isinstance(events, Rejected):
-        return events
-    after = happen(room, events, ())
-    begins = starts_by_itself(after.table)
-    if begins:
-        events = (*events, *begins)
-        after = happen(after, begins, ())
-    if after.table.status == "sealed" and not _owing(after.table):
-        # All nonces are open, or there are none: the game begins within the same commit.
-        events = (*events, Dealt(after.table.deal))
-        dealt = happen(room, events, ())
-        return play(room, cause, body, room.rules.setup(dealt.game), events)
-    return Step(Commit(cause, events, command=dict(body)), after)
-
-
-def step(
-    room: Room,
-    person: Person,
-    cause: Cause,
-    body: Mapping[str, Any],
-    tag: str,
-    known: Known = NOTHING_KNOWN,
-    decided: Decided | None = None,
-) -> Step | Rejected:
-    """The step of a person's command. This may be slow: see `is_slow`. `decided` is used if the
-    game has not changed since."""
-    if body.get("command") in ROOM_COMMANDS:
-        return manage(room, person, cause, body, known)
-    holder = player(room, person, cause, body, tag)
-    if isinstance(holder, Rejected):
-        return holder
-    first = (SeatWoke(cause.seat),) if holder.timeouts else ()
-    if decided is not None and decided.holds_in(room):
-        if isinstance(decided.events, Rejected):
-            return decided.events
-        return play(room, cause, body, decided.events, first)
-    outcome = room.rules.outcome(room.game, Seat(cause.seat), body)
-    if isinstance(outcome, Rejected):
-        return outcome
-    events, game = outcome
-    return play(room, cause, body, events, first, game)
-
-
 def play(
     room: Room,
     cause: Cause,
@@ -179,14 +112,6 @@ def play(
         ends = (GameOver(result.scores, ranks), SecretRevealed(room.secret))
         after = end(after, ends)
     return Step(Commit(cause, first, events, ends, dict(body)), after)
-
-
-def not_before_ms(room: Room, step: Step) -> int:
-    """The service time before which a person's step must not be done; 0 or less if none."""
-    cause = step.commit.cause
-    if not cause.n or decides(room, step.after):
-        return 0
-    return pace.not_before_ms(room.full_at, cause.identity)
 
 
 Errand = Literal["bot", "turn", "open", "close", "remove"]
@@ -242,9 +167,11 @@ def deadline_ms(room: Room) -> int:
 
 
 def bot_to_act(room: Room) -> Seat | None:
+    """The seat whose turn it is and that a bot plays, if any. Always asks the rules, so that rules
+    which fail refuse a command before it is in the log."""
+    bots = room.table.bots
     for seat in room.to_act():
-        holder = room.table.seats[seat]
-        if holder is not None and holder.plays_as:
+        if seat in bots:
             return seat
     return None
 
@@ -294,7 +221,7 @@ def stand_in_step(room: Room, seat: Seat, first: tuple[RoomEvent, ...] = ()) -> 
 
 def cancel_step(room: Room) -> Step:
     """Nonces are missing at the deadline: free these seats and cancel the deal, visibly."""
-    event = DealCancelled(room.table.deal, _owing(room.table))
+    event = DealCancelled(room.table.deal, owing(room.table))
     return Step(Commit(THE_ROOM, (event,)), happen(room, (event,), ()))
 
 
@@ -304,7 +231,8 @@ def pass_host_step(room: Room, seat: int) -> Step:
     return Step(Commit(THE_ROOM, (event,)), happen(room, (event,), ()))
 
 
-def _owing(table: Table) -> tuple[int, ...]:
+def owing(table: Table) -> tuple[int, ...]:
+    """The seats whose nonces are not open yet."""
     return tuple(
         seat for seat, holder in enumerate(table.seats) if holder is not None and holder.owes_nonce
     )

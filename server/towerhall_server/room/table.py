@@ -4,11 +4,12 @@ No command is judged here, and no game is known.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Literal
 
 import msgspec
 
-from towerhall_server.game import Result, Seat, kept
+from towerhall_server.game import Result, Seat
 from towerhall_server.room.events import (
     BotAccountMarked,
     BotSat,
@@ -41,7 +42,7 @@ from towerhall_server.room.events import (
 Status = Literal["waiting", "sealed", "playing", "over"]
 
 
-class Holder(msgspec.Struct, frozen=True):
+class SeatHolder(msgspec.Struct, frozen=True):
     """The holder of a seat: a person by identity, or a bot by level."""
 
     name: str
@@ -85,7 +86,7 @@ class Table(msgspec.Struct, frozen=True, dict=True):
     commitment: bytes
     host: str
     key_hash: bytes
-    seats: tuple[Holder | None, ...]
+    seats: tuple[SeatHolder | None, ...]
     status: Status = "waiting"
     deal: int = 0
     """The deals so far, cancelled ones included."""
@@ -112,8 +113,23 @@ class Table(msgspec.Struct, frozen=True, dict=True):
     def taken(self) -> int:
         return sum(holder is not None for holder in self.seats)
 
-    def seat_of(self, identity: str) -> Seat | None:
-        return _seats_by_identity(self).get(identity)
+    @cached_property
+    def seated(self) -> Mapping[str, Seat]:
+        """The seats of people, by identity."""
+        return {
+            holder.identity: Seat(seat)
+            for seat, holder in enumerate(self.seats)
+            if holder is not None and holder.identity
+        }
+
+    @cached_property
+    def bots(self) -> Mapping[int, str]:
+        """The levels of the bots that move for seats, those that stand in included."""
+        return {
+            seat: holder.plays_as
+            for seat, holder in enumerate(self.seats)
+            if holder is not None and holder.plays_as
+        }
 
     def is_invited(self, identity: str) -> bool:
         """Whether the host has invited this person, or a seat was reserved for them."""
@@ -124,26 +140,17 @@ class Table(msgspec.Struct, frozen=True, dict=True):
         owner = self.reserved[seat] if self.reserved else ""
         if not owner or owner in self.kicked:
             return False
-        return self.seat_of(owner) == (None if self.seats[seat] is None else seat)
+        return self.seated.get(owner) == (None if self.seats[seat] is None else seat)
 
     def free_seats(self) -> tuple[Seat, ...]:
         return tuple(Seat(seat) for seat, holder in enumerate(self.seats) if holder is None)
-
-
-@kept
-def _seats_by_identity(table: Table) -> dict[str, Seat]:
-    return {
-        holder.identity: Seat(seat)
-        for seat, holder in enumerate(table.seats)
-        if holder is not None and holder.identity
-    }
 
 
 def fold_table(table: Table, event: RoomEvent) -> Table:
     replace = msgspec.structs.replace
     match event:
         case PersonSat(seat, identity, name, nonce_hash):
-            holder = Holder(name=name, identity=identity, nonce_hash=nonce_hash)
+            holder = SeatHolder(name=name, identity=identity, nonce_hash=nonce_hash)
             return _with_seat(table, seat, holder)
         case BotAccountMarked(seat):
             return _changed(table, seat, bot_account=True)
@@ -205,27 +212,27 @@ def fold_table(table: Table, event: RoomEvent) -> Table:
     raise ValueError(f"{type(event).__name__} cannot happen to a room that is there")
 
 
-def bot(level: str) -> Holder | None:
+def bot(level: str) -> SeatHolder | None:
     """A bot as the holder of a seat; `None` if there is no level."""
-    return Holder(name=f"bot {level}", level=level, ready=True) if level else None
+    return SeatHolder(name=f"bot {level}", level=level, ready=True) if level else None
 
 
 def _changed(table: Table, seat: int, **changes: object) -> Table:
     return _with_seat(table, seat, msgspec.structs.replace(_held(table, seat), **changes))
 
 
-def _fresh(holder: Holder) -> Holder:
+def _fresh(holder: SeatHolder) -> SeatHolder:
     """Ready for another deal: nonces are good for one only."""
     return msgspec.structs.replace(holder, ready=holder.is_bot, nonce_hash=b"", nonce=b"")
 
 
-def _held(table: Table, seat: int) -> Holder:
+def _held(table: Table, seat: int) -> SeatHolder:
     holder = table.seats[seat]
     if holder is None:
         raise ValueError(f"no holder in seat {seat}")
     return holder
 
 
-def _with_seat(table: Table, seat: int, holder: Holder | None) -> Table:
+def _with_seat(table: Table, seat: int, holder: SeatHolder | None) -> Table:
     seats = (*table.seats[:seat], holder, *table.seats[seat + 1 :])
     return msgspec.structs.replace(table, seats=seats)

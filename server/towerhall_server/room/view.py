@@ -13,10 +13,10 @@ from towerhall_protocol.document import Document
 from towerhall_protocol.merge_patch import diff
 from towerhall_protocol.messages import ServerFrame
 from towerhall_server.game import AnyGame, Perspective, Seat, kept
-from towerhall_server.room.commits import Commit
+from towerhall_server.room.commits import Cause, Commit
 from towerhall_server.room.events import facts
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder, Table
+from towerhall_server.room.table import SeatHolder, Table
 
 VIEW_VERSION: Final = 2
 """Version of the room part of a view. A client with another version gets a snapshot."""
@@ -66,7 +66,14 @@ def framed(rules: AnyGame, commit: Commit, seq: int, mark: str, patch: Document)
     told: tuple[tuple[Any, ...], ...] = tuple(map(rules.facts, commit.game))
     if commit.room or commit.end:
         told = (*map(facts, commit.room), *told, *map(facts, commit.end))
-    return ServerFrame(seq, mark, commit.cause.shown(), told, patch)
+    return ServerFrame(seq, mark, shown_cause(commit.cause), told, patch)
+
+
+def shown_cause(cause: Cause) -> tuple[int | str, ...]:
+    """The public part of a cause (P-31)."""
+    if cause.n:
+        return (cause.seat, cause.origin, cause.n)
+    return () if cause.seat < 0 else (cause.seat,)
 
 
 def patch_by_game(before: Room | None, after: Room, commit: Commit) -> Document | None:
@@ -100,7 +107,7 @@ def _table(table: Table) -> dict[str, object]:
         },
         **msgspec.to_builtins(table.settings),
     }
-    host = table.seat_of(table.host)
+    host = table.seated.get(table.host)
     if host is not None:
         document["host"] = host
     if table.deal:
@@ -131,7 +138,7 @@ def _table(table: Table) -> dict[str, object]:
     return document
 
 
-def _holder(table: Table, holder: Holder) -> dict[str, object]:
+def _holder(table: Table, holder: SeatHolder) -> dict[str, object]:
     document: dict[str, object] = {"name": holder.name}
     if table.aliased and holder.identity:
         document["id"] = holder.identity
@@ -180,6 +187,6 @@ def describe(table: Table) -> dict[str, object]:
 
 def host_name(table: Table) -> str:
     """Return the name of the host; empty if the host has no seat."""
-    seat = table.seat_of(table.host)
+    seat = table.seated.get(table.host)
     holder = None if seat is None else table.seats[seat]
     return holder.name if holder else ""

@@ -78,7 +78,7 @@ def read_address(url: str) -> Address:
     except AddressError:
         raise
     except ValueError:
-        # Of a port that is no number. Its text may be a part of a password.
+        # The port is no number. Its text may be a part of a password.
         raise AddressError(f"it does not name a store; write it like {FORMS}") from None
 
 

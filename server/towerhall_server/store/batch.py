@@ -1,6 +1,6 @@
 """One write per loop tick: all calls of one tick are sent together.
 
-A batch does not wait for the batch before. So a lone call leaves at once. Under load the engine
+A batch does not wait for the batch before: a lone call leaves at once. Under load the engine
 finds many commits in its socket after the last write, and makes them durable with one fsync. A
 caller's work in the meantime overlaps with the engine's.
 

@@ -40,7 +40,7 @@ class Version(msgspec.Struct, frozen=True):
         return f"{self.name} {'.'.join(map(str, self.number))}"
 
 
-class Holder(msgspec.Struct, frozen=True):
+class LockOwner(msgspec.Struct, frozen=True):
     """The process that locked a data folder, and the socket of its engine."""
 
     host: str
@@ -66,7 +66,7 @@ class Holder(msgspec.Struct, frozen=True):
 class FolderInUse(Exception):  # noqa: N818 - an answer; `embedded` decides if it is an error
     """The folder is locked by this holder, as far as is known."""
 
-    def __init__(self, holder: Holder | None) -> None:
+    def __init__(self, holder: LockOwner | None) -> None:
         super().__init__(f"in use by {holder or 'an unknown process'}")
         self.holder = holder
 
@@ -136,7 +136,7 @@ def lock_folder(path: Path, socket_path: Path) -> DataFolder:
             before = _take(lock)
             if before:
                 _remove_remains(Path(before.socket))
-            me = Holder(socket.gethostname(), os.getpid(), str(socket_path))
+            me = LockOwner(socket.gethostname(), os.getpid(), str(socket_path))
             os.ftruncate(lock, 0)
             os.pwrite(lock, msgspec.json.encode(me), 0)
         except BaseException:
@@ -150,7 +150,7 @@ def socket_of_engine(path: Path) -> str:
     created or locked."""
     absolute = path.absolute()
     with _usable(absolute):
-        holder = _decode(_content(absolute / LOCK), Holder)
+        holder = _decode(_content(absolute / LOCK), LockOwner)
     cure = "start one with `towerhall serve`, name its --data-folder, or give a --redis-url"
     if holder is None:
         raise EngineError(f"no server runs on the data folder {absolute}: {cure}")
@@ -163,13 +163,13 @@ def socket_of_engine(path: Path) -> str:
     return holder.socket
 
 
-def _take(lock: int) -> Holder | None:
+def _take(lock: int) -> LockOwner | None:
     """Lock the file, which still names the last holder."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise FolderInUse(_decode(os.pread(lock, 4096, 0), Holder)) from None
-    return _decode(os.pread(lock, 4096, 0), Holder)
+        raise FolderInUse(_decode(os.pread(lock, 4096, 0), LockOwner)) from None
+    return _decode(os.pread(lock, 4096, 0), LockOwner)
 
 
 def _remove_remains(socket_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The address and greeting of an engine, read from a URL by redis-py's own code.
 
-So `redis://`, `rediss://` and `unix://` mean here what they mean there, with user, password,
+`redis://`, `rediss://` and `unix://` mean here the same as there, with user, password,
 database, certificates and timeouts. Only this file knows redis-py's connections.
 """
 

@@ -1,4 +1,4 @@
-"""What to change in a URL or a store that cannot be used, as sentences.
+"""The changes to make in a URL or a store that cannot be used, as sentences.
 
 Pure: the text of a refusal, or what an engine says about itself, goes in. No password comes out.
 """

@@ -4,8 +4,8 @@ Nothing here may name a person, a token or a hidden card.
 """
 
 __all__ = [
-    "answers",
     "families",
+    "http_counts",
     "lag",
     "logs",
     "meters",

@@ -1,6 +1,6 @@
 """Counters of a running server: plain numbers, read on demand and never reset.
 
-Counting must cost next to nothing. So nothing here locks, formats or looks up a label during a
+Counting must cost next to nothing. Nothing here locks, formats or looks up a label during a
 move: a counter is an attribute, a histogram increments one of a few numbers. Codes and routes are
 counted by name, off the hot path. No name of a person, no code of a room and no address may become
 a label: labels must be few, and metrics must name no one.

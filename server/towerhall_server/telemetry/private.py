@@ -1,6 +1,6 @@
 """Who may read the metrics: this machine, or a reader with the token.
 
-Metrics show load and faults of a server, which should stay private. So they have a port of their
+Metrics show load and faults of a server, which should stay private. They have a port of their
 own. It listens on the loopback address by default; on any other address a token is required.
 """
 
@@ -24,8 +24,8 @@ def read_token(text: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the host. Of names only `localhost` is known to mean
-    that."""
+    """Whether only this machine can reach the host. The only such name is
+    `localhost`."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

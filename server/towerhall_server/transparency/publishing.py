@@ -2,7 +2,7 @@
 
 Any node may do it. About once a second it reads the head of the log in the store, and adds owed
 leaves in one script that compares the head: of two concurrent nodes one succeeds. A node signs only
-a log that it has seen in the store and that continues all that it has seen before. So it never
+a log that it has seen in the store and that continues all that it has seen before. It never
 signs two states of which neither is the beginning of the other.
 
 Failure cases:

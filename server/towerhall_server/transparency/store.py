@@ -14,9 +14,9 @@ import msgspec
 
 from towerhall_protocol.merkle import EMPTY_ROOT, HASH_BYTES, TILE_HASHES, Piece, Tile
 from towerhall_protocol.public_log import Kind, unbundled
-from towerhall_server.eventlog.append import run_call
 from towerhall_server.eventlog.keys import shard_keys
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.scripts import run_call
 from towerhall_server.store.batch import Call
 from towerhall_server.store.resp import Argument, Script, packed, script
 

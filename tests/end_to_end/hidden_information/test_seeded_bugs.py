@@ -20,7 +20,7 @@ from tests.end_to_end.in_process import Read, Stage
 from towerhall_protocol.commands import base64url
 from towerhall_server.game import Perspective, Rejected
 from towerhall_server.games.five_towers import GAME as FIVE_TOWERS
-from towerhall_server.live import draft as draft_module
+from towerhall_server.live import fan_out as fan_out_module
 from towerhall_server.room import decision, events, steps
 from towerhall_server.room import view as view_module
 from towerhall_server.room.events import PersonSat, RoomCreated
@@ -65,7 +65,7 @@ async def test_a_secret_in_the_view_is_found(monkeypatch: pytest.MonkeyPatch) ->
         seen = view_module.view(room, name)
         return {**seen, "hint": base64url(room.secret)}
 
-    monkeypatch.setattr(draft_module, "view", leaking)
+    monkeypatch.setattr(fan_out_module, "view", leaking)
     assert await scan_of(TOWERS) == {"secret"}
     assert await complaints_of(TOWERS) != []
 

@@ -24,8 +24,8 @@ from towerhall_client.http import Guest, NewRoom, Service
 from towerhall_protocol.codec import FROM_SERVER, decode, decode_json
 from towerhall_protocol.commands import base64url, from_base64url
 from towerhall_protocol.fairness import NO_NONCE, game_seed
-from towerhall_protocol.happenings import ChatSaid
 from towerhall_protocol.level import JSON, MSGPACK
+from towerhall_protocol.updates import ChatSaid
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.notifications import ENTRY
 from towerhall_server.room.aliases import secret_and_salt

@@ -25,8 +25,8 @@ from towerhall_server.eventlog.answers import (
     reading_of,
 )
 from towerhall_server.eventlog.entry import START, Entry, Point, Stamps, entry_after
-from towerhall_server.live.attempt import proposed
 from towerhall_server.live.healing import missing_after
+from towerhall_server.live.writer import proposed
 
 ROOM = "ABCDEF"
 TTL_MS = 86_400_000

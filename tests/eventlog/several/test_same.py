@@ -3,9 +3,9 @@
 # ruff: noqa: F403 - a test that is added there is a test here
 from tests.eventlog.test_append import *
 from tests.eventlog.test_belongings import *
+from tests.eventlog.test_buckets import *
 from tests.eventlog.test_clock import *
 from tests.eventlog.test_moves import *
-from tests.eventlog.test_quotas import *
 from tests.eventlog.test_read import *
 from tests.eventlog.test_stamps import *
 

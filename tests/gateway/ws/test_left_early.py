@@ -13,7 +13,7 @@ from tests.end_to_end.raw import pack
 from towerhall_protocol.codec import FROM_CLIENT
 from towerhall_server.access.rates import Counts, Limits
 from towerhall_server.gateway.hall import Hall
-from towerhall_server.gateway.ws.connection import Connection
+from towerhall_server.gateway.ws.connection import RoomConnection
 from towerhall_server.gateway.ws.socket import RoomSocket
 from towerhall_server.telemetry.meters import Meters
 
@@ -29,13 +29,13 @@ def complaints(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     gc.collect()
 
 
-def connection() -> Connection:
+def connection() -> RoomConnection:
     counts = Counts(1)
     counts.enter("address")
     hall = SimpleNamespace(
         limits=Limits(), codec=FROM_CLIENT, sockets_of_address=counts, meters=Meters()
     )
-    return Connection(
+    return RoomConnection(
         cast(Hall, hall), cast(RoomSocket, SimpleNamespace()), "ABCDEF", "address", text=False
     )
 

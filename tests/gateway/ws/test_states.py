@@ -10,7 +10,7 @@ from towerhall_protocol.messages import ClientMessage
 from towerhall_server.access.rates import Limits
 from towerhall_server.gateway.ws.lobby_session import LobbySession
 from towerhall_server.gateway.ws.session import Session
-from towerhall_server.gateway.ws.states import LOBBY, ROOM, BudgetSpent, Closed, State, Table
+from towerhall_server.gateway.ws.states import LOBBY, ROOM, BudgetSpent, Closed, State, Transitions
 
 STATES: tuple[State, ...] = get_args(State)
 each_table = pytest.mark.parametrize(
@@ -22,7 +22,7 @@ each_table = pytest.mark.parametrize(
 
 @each_table
 def test_each_message_has_one_state_in_which_it_happens(
-    table: Table, messages: tuple[type[object], ...]
+    table: Transitions, messages: tuple[type[object], ...]
 ) -> None:
     for message in messages:
         assert sum(message in events for events in table.values()) == 1, message
@@ -34,7 +34,7 @@ def test_each_message_has_one_state_in_which_it_happens(
 
 
 @each_table
-def test_no_state_leads_back(table: Table, messages: tuple[type[object], ...]) -> None:
+def test_no_state_leads_back(table: Transitions, messages: tuple[type[object], ...]) -> None:
     assert tuple(table) == STATES
     for state, events in table.items():
         assert all(STATES.index(after) >= STATES.index(state) for after in events.values())
@@ -43,7 +43,7 @@ def test_no_state_leads_back(table: Table, messages: tuple[type[object], ...]) -
 
 @each_table
 def test_each_state_ends_by_a_close_and_by_bad_messages(
-    table: Table, messages: tuple[type[object], ...]
+    table: Transitions, messages: tuple[type[object], ...]
 ) -> None:
     for state in STATES[:-1]:
         assert table[state][Closed] == table[state][BudgetSpent] == "over"

@@ -8,9 +8,7 @@ from tests.live.live_rooms import (
 )
 from towerhall_server.live import presence
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.inbox import (
-    Item,
-)
+from towerhall_server.live.items import Item
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +21,7 @@ def _nobody_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 def way(one: LiveNode, monkeypatch: pytest.MonkeyPatch) -> Way:
     """From the first node to its store."""
     found = Way(one.log)
-    monkeypatch.setattr(one.log, "ask", found.ask)
+    monkeypatch.setattr(one.log.appender, "ask", found.ask)
     return found
 
 

@@ -20,11 +20,7 @@ from towerhall_protocol.messages import (
     ServerWelcome,
 )
 from towerhall_server.eventlog.answers import Conflict
-from towerhall_server.live.inbox import (
-    Command,
-    Item,
-    Tried,
-)
+from towerhall_server.live.items import Command, Item, Tried
 
 # A store that does not answer
 

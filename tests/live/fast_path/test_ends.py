@@ -26,12 +26,8 @@ from towerhall_protocol.messages import (
 )
 from towerhall_server.game import Seat
 from towerhall_server.live.alarm import Alarm
-from towerhall_server.live.audience import Audience
-from towerhall_server.live.inbox import (
-    Command,
-    Item,
-    Tried,
-)
+from towerhall_server.live.fan_out import FanOut
+from towerhall_server.live.items import Command, Item, Tried
 
 
 async def test_a_room_whose_log_is_gone_sends_everybody_away(
@@ -58,7 +54,7 @@ async def test_what_is_in_the_log_and_cannot_be_shown_is_not_called_refused(
     ann, bob = await seated(one)
     eve = FakeViewer("eve")
     with pytest.MonkeyPatch.context() as broken:
-        broken.setattr(Audience, what, partial(_fail, what))
+        broken.setattr(FanOut, what, partial(_fail, what))
         n = ann.ask("ready")
         later = bob.ask("ready")
         eve.greet(ann.room)

@@ -36,12 +36,8 @@ from towerhall_protocol.messages import (
 from towerhall_server.eventlog.answers import Conflict
 from towerhall_server.game import Seat
 from towerhall_server.live import absence
-from towerhall_server.live.follower import Follower
-from towerhall_server.live.inbox import (
-    Command,
-    Item,
-    Join,
-)
+from towerhall_server.live.items import Command, Item, Join
+from towerhall_server.live.writer import Writer
 
 # Who takes it
 
@@ -97,14 +93,14 @@ async def test_the_commands_of_a_tick_go_in_step_and_people_are_told_before_book
         monkeypatch.setattr(kind, name, noted)
 
     tables = [await seated(one) for _ in range(3)]
-    for name in ("attempt", "_draft", "announce", "settle"):
-        note(Follower, name)
+    for name in ("attempt", "draft", "announce", "settle"):
+        note(Writer, name)
     way.fates.extend(["late answer"] * 3)
     for ann, _ in tables:
         ann.ask("ready")
     await eventually(lambda: len(way.late) == 3)
     way.let_go()
-    assert steps == [name for name in ("attempt", "_draft", "announce", "settle") for _ in tables]
+    assert steps == [name for name in ("attempt", "draft", "announce", "settle") for _ in tables]
     assert {ann.room.follower.replica.point.seq for ann, _ in tables} == {4}
 
 
@@ -253,7 +249,7 @@ async def test_a_room_with_a_command_on_its_way_is_not_idle_and_stays_awake(url:
         ann, bob = await seated(node)
         way = Way(node.log)
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(node.log, "ask", way.ask)
+            patched.setattr(node.log.appender, "ask", way.ask)
             way.fates.append("late answer")
             ann.ask("ready")
             await way.is_late()

@@ -19,9 +19,7 @@ from towerhall_protocol.messages import (
 )
 from towerhall_server.eventlog.answers import Answer, Append
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.inbox import (
-    Item,
-)
+from towerhall_server.live.items import Item
 from towerhall_server.store.batch import Later
 from towerhall_server.store.errors import StoreError
 
@@ -35,7 +33,7 @@ class Way:
     """Between a node and its store: notes every append, and does to the next ones as it is told."""
 
     def __init__(self, log: WatchedLog) -> None:
-        self._ask = log.ask
+        self._ask = log.appender.ask
         self.asked: list[Append] = []
         self.fates: deque[Fate] = deque()
         self.late: list[Callable[[], Later | None]] = []

@@ -26,13 +26,11 @@ from towerhall_server.eventlog.entry import START, mark
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.frames import Prepared
 from towerhall_server.game import Seat, discover
-from towerhall_server.live.attempt import TTL_MS
 from towerhall_server.live.chat import BACKLOG
-from towerhall_server.live.clock import ServiceClock
-from towerhall_server.live.follower import Follower
+from towerhall_server.live.follower import TTL_MS, Follower
 from towerhall_server.live.history import MOST_FRAMES, page
 from towerhall_server.live.loading import load
-from towerhall_server.live.node import Node
+from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.live.replica import Replica
 from towerhall_server.live.snapshots import EVERY
 from towerhall_server.live.welcome import welcome

@@ -19,9 +19,8 @@ from towerhall_server.eventlog.keys import shard_of
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.frames import Prepared
 from towerhall_server.game import Seat, discover
-from towerhall_server.live.clock import ServiceClock
 from towerhall_server.live.follower import Follower
-from towerhall_server.live.node import Node
+from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.live.replica import Replica
 from towerhall_server.live.welcome import welcome
 from towerhall_server.room.events import Settings

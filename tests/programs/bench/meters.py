@@ -14,7 +14,7 @@ import msgspec
 from prometheus_client import generate_latest
 
 from tests.programs.bench.report import Figure, span
-from towerhall_server.live.inbox import Command
+from towerhall_server.live.items import Command
 from towerhall_server.telemetry.families import registry
 from towerhall_server.telemetry.meters import Levels, Meters
 

@@ -29,7 +29,7 @@ from tests.programs.bench.usage import children, cpu_seconds, refuse_other_syste
 from towerhall_client.connection import Table, connect
 from towerhall_client.errors import RefusedError
 from towerhall_client.http import Service
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 from towerhall_server.cli.progress import progress
 
 ROOMS, SEARCHING_ROOMS = 100, 20
@@ -191,9 +191,9 @@ class Crowd:
             self.answered += 1
 
     async def _listen(self, table: Table) -> None:
-        async for happening in table:
-            if isinstance(happening, h.Searching):
-                self.longest_queue = max(self.longest_queue, happening.ahead)
+        async for update in table:
+            if isinstance(update, u.Searching):
+                self.longest_queue = max(self.longest_queue, update.ahead)
 
     def _wait_until(self, holds: Callable[[], bool]) -> None:
         until = monotonic() + PATIENCE_SECONDS

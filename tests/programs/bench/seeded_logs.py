@@ -28,6 +28,7 @@ from towerhall_server.game import AnyGame, Rejected, Seat, discover
 from towerhall_server.room import steps
 from towerhall_server.room.codes import CODE_LENGTH, CODE_LETTERS
 from towerhall_server.room.commits import Cause, encode_commit
+from towerhall_server.room.decision import manage
 from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Person
 from towerhall_server.room.state import Room, entered
@@ -103,7 +104,7 @@ class SeededLog:
             self._write(steps.play(room, self._cause(seat), body, events))
 
     def _manage(self, seat: int, body: dict[str, object]) -> None:
-        step = steps.manage(self.room, self.people[seat], self._cause(seat), body)
+        step = manage(self.room, self.people[seat], self._cause(seat), body)
         if isinstance(step, Rejected):
             raise TypeError(f"{body} was refused: {step}")
         self._write(step)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.programs.faults.players import Player
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 
 
 class Eager(Player):
@@ -37,7 +37,7 @@ class Eager(Player):
             self.left -= 1
             self._invoke(self.replay.ready(is_ready=self.left % 2 == 1))
 
-    def _happened(self, happening: h.Happening) -> None:
-        if isinstance(happening, h.ErrorCame) and happening.code == "too_many_unanswered":
-            self.turned_away.append(happening.params)
-        super()._happened(happening)
+    def _happened(self, update: u.Update) -> None:
+        if isinstance(update, u.ErrorCame) and update.code == "too_many_unanswered":
+            self.turned_away.append(update.params)
+        super()._happened(update)

@@ -16,7 +16,7 @@ from tests.programs.faults.history import Recorder
 from tests.programs.faults.logs import view_hash
 from towerhall_client.retry import Backoff, Retry, may_return
 from towerhall_protocol import commands
-from towerhall_protocol import happenings as h
+from towerhall_protocol import updates as u
 from towerhall_protocol.codec import encode
 from towerhall_protocol.errors import CLOSES
 from towerhall_protocol.level import MSGPACK
@@ -177,12 +177,12 @@ class Player:
         message = read_server(_decode(data))
         if message is None:
             return
-        happenings = self.replay.receive(message)
+        updates = self.replay.receive(message)
         if type(message) is ServerFrame:
             self.frame_at = asyncio.get_running_loop().time()
             self.recorder.recv(message.seq, message.mark, view_hash(self.replay.view))
-        for happening in happenings:
-            self._happened(happening)
+        for update in updates:
+            self._happened(update)
         for command in self.replay.postponed():
             self.send(command)
         opening = self.replay.opening()
@@ -191,34 +191,34 @@ class Player:
         self.go_on()
         self.table.noticed(self)
 
-    def _happened(self, happening: h.Happening) -> None:
-        match happening:
-            case h.Synced(_, replaced, lost):
+    def _happened(self, update: u.Update) -> None:
+        match update:
+            case u.Synced(_, replaced, lost):
                 self.connections += 1
                 if self._down_at is not None:
                     self.table.returned(asyncio.get_running_loop().time() - self._down_at)
                 self._synced(lost, whole=replaced)
                 self.send(self.replay.ping())
-            case h.Reset(_, lost):
+            case u.Reset(_, lost):
                 self._synced(lost, whole=True)
-            case h.Answered(n, seq):
+            case u.Answered(n, seq):
                 self.recorder.ack(n, seq)
                 now = asyncio.get_running_loop().time()
                 self.table.moved(self, now - self._sent_at.pop(n, now))
                 self.think()
-            case h.Rejected(n, code):
+            case u.Rejected(n, code):
                 self.recorder.reject(n, code)
                 self._sent_at.pop(n, None)
                 self.think(AGAIN_SECONDS)
-            case h.OffersCame():
+            case u.OffersCame():
                 self.think()
-            case h.PongCame():
+            case u.PongCame():
                 self._backoff.reset()
-            case h.Paused(paused):
+            case u.Paused(paused):
                 self.pauses += paused
-            case h.MustGo(within_ms):
+            case u.MustGo(within_ms):
                 self._leave_within(within_ms / 1000)
-            case h.Faulted():
+            case u.Faulted():
                 self.drop()
 
     def _synced(self, lost: int, *, whole: bool) -> None:

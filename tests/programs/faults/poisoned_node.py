@@ -13,7 +13,7 @@ from typing import Any
 from towerhall_server.cli.main import main
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.game import discover
-from towerhall_server.live.change import Change
+from towerhall_server.live.fan_out import Change
 from towerhall_server.live.replica import Replica
 
 FIRST_SEQ = 20

@@ -13,6 +13,7 @@ from towerhall_server.record.verify import check
 from towerhall_server.room import steps
 from towerhall_server.room.closing import Closer, close_step
 from towerhall_server.room.commits import Cause
+from towerhall_server.room.decision import step_of
 from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.steps import Plan
@@ -29,11 +30,11 @@ class Life(Tape):
     def tries(self, person: Person, name: str, **fields: object) -> None:
         """A command that may be refused, as to a server."""
         self._numbers[person.id] = n = self._numbers.get(person.id, 0) + 1
-        seat = self.room.table.seat_of(person.id)
+        seat = self.room.table.seated.get(person.id)
         cause = Cause(-1 if seat is None else seat, person.id, f"o-{person.name}", n)
         known = Known(absent=range(len(self.room.table.seats)), rematch="REMATC")
         body = {"command": name, **fields}
-        step = steps.step(self.room, person, cause, body, self.room.tag, known)
+        step = step_of(self.room, person, cause, body, self.room.tag, known)
         if not isinstance(step, Rejected):
             self.append(step)
             self.done[name] += 1

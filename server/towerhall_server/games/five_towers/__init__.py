@@ -2,14 +2,13 @@
 
 from towerhall_server.game import Game
 from towerhall_server.games.five_towers.bots import BOTS
-from towerhall_server.games.five_towers.events import Event, facts
-from towerhall_server.games.five_towers.offers import offers, timeout, to_act
+from towerhall_server.games.five_towers.events import Event
 from towerhall_server.games.five_towers.options import PRESETS, Options
 from towerhall_server.games.five_towers.reference import REFERENCE
 from towerhall_server.games.five_towers.rejections import REASONS
-from towerhall_server.games.five_towers.rules import advance, decide, setup
+from towerhall_server.games.five_towers.rules import advance, decide, offers, setup, timeout, to_act
 from towerhall_server.games.five_towers.state import State, fold, resample, shows_result, start
-from towerhall_server.games.five_towers.view import result, standing, view
+from towerhall_server.games.five_towers.view import facts, result, standing, view
 
 GAME: Game[State, Event] = Game(
     name="five_towers",

@@ -8,7 +8,6 @@ that was hidden.
 from typing import TypeAlias
 
 import msgspec
-from msgspec.structs import astuple
 
 from towerhall_server.game import Seat, event_name
 from towerhall_server.games.five_towers.cards import Card
@@ -112,44 +111,3 @@ Event: TypeAlias = (
     | PileReshuffled
     | GameEnded
 )
-
-PUBLIC_FIELDS: dict[type[Event], tuple[str, ...]] = {
-    GameStarted: ("seats", "options", "cards", "start"),
-    RoundStarted: ("round", "start", "display", "pile"),
-    BidMade: ("seat", "number", "forced"),
-    Passed: ("seat", "forced"),
-    AuctionWon: ("seat", "number"),
-    AuctionEmpty: (),
-    BidWithdrawn: ("seat", "number", "calls_kept"),
-    CardsTaken: ("seat", "cards"),
-    CardDemolished: ("seat", "card", "demolished"),
-    CardBuilt: ("seat", "card", "height"),
-    DisplayCleared: ("cards",),
-    PileReshuffled: ("pile",),
-    GameEnded: ("scores", "winners"),
-}
-"""The allow-list: viewers never get a field that is not named here."""
-
-_NAMES = {kind: event_name(kind.__name__) for kind in PUBLIC_FIELDS}
-
-_ALL_PUBLIC = {kind for kind, public in PUBLIC_FIELDS.items() if public == kind.__struct_fields__}
-"""Events that are public as a whole, which is cheap: they are written in the order of their
-fields."""
-
-_PLAIN = {
-    kind: (_NAMES[kind],)
-    for kind in _ALL_PUBLIC
-    if {field.type for field in msgspec.structs.fields(kind)} <= {int, bool, str, Seat}
-}
-"""Of these, the events without fields to convert: the most frequent and the cheapest."""
-
-
-def facts(event: Event) -> tuple[object, ...]:
-    """Return the public part of the event, as plain data."""
-    kind = type(event)
-    if kind in _PLAIN:
-        return _PLAIN[kind] + astuple(event)
-    if kind in _ALL_PUBLIC:
-        return tuple(msgspec.to_builtins(event))
-    public = (getattr(event, name) for name in PUBLIC_FIELDS[kind])
-    return (_NAMES[kind], *msgspec.to_builtins(tuple(public)))

@@ -1,17 +1,20 @@
-"""The effect of commands (FT 4 to 9): from a command to the events up to the next real choice.
+"""The effect of commands (FT 4 to 9), and the commands that a seat may give.
 
-Nothing here changes state: a `_Story` collects events and folds each one, so every step sees the
-table after the steps before.
+A command leads to events up to the next real choice. Nothing here changes state: a `_Transcript`
+collects events and folds each one, so every step sees the table after the steps before.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Annotated, Any, Final
 
 import msgspec
 
 from towerhall_protocol.fairness import Act
+from towerhall_protocol.offers import Choice, Offer, Range
 from towerhall_protocol.plain_faults import said
 from towerhall_server.game import BAD_COMMAND, DETAIL_LENGTH, Rejected, Seat, rank
+from towerhall_server.games.five_towers import building
 from towerhall_server.games.five_towers.building import can_demolish, can_place, most_cards, top_of
 from towerhall_server.games.five_towers.cards import (
     KIND_INDEX,
@@ -64,28 +67,29 @@ class Build(_Command, frozen=True, tag="build"):
 
 
 COMMANDS: Final = (Bid, Pass, Build)
+_PASS: Final = Offer("pass")
 
 
-class _Story(msgspec.Struct):
+class _Transcript(msgspec.Struct):
     """The events so far, and the state that they lead to."""
 
     state: State
     events: list[Event] = []
 
-    def tell(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         self.events.append(event)
         self.state = FOLD[type(event)](self.state, event)  # `fold`, without a call
 
 
 def setup(state: State) -> tuple[Event, ...]:
     """FT 3: shuffle, draw the start player, deal the first display."""
-    story = _Story(state)
+    transcript = _Transcript(state)
     seats = len(state.table.players)
     start = Seat(Act(state.seed, START_ACT).below(seats))
-    story.tell(GameStarted(seats, state.options, len(state.pile), start))
-    _deal(story)
-    _run_on(story)
-    return tuple(story.events)
+    transcript.add(GameStarted(seats, state.options, len(state.pile), start))
+    _deal(transcript)
+    _run_on(transcript)
+    return tuple(transcript.events)
 
 
 def decide(state: State, seat: Seat, command: object) -> tuple[Event, ...] | Rejected:
@@ -111,12 +115,12 @@ def advance(
         return rejected("wrong_phase", phase=state.phase)
     if type(seat) is not int or seat != state.turn:  # `True` and `1.0` equal 1, but are no seats
         return rejected("not_your_turn", turn=state.turn)
-    story = _Story(state)
-    refusal = handle(story, seat, wanted)
+    transcript = _Transcript(state)
+    refusal = handle(transcript, seat, wanted)
     if refusal is not None:
         return refusal
-    _run_on(story)
-    return tuple(story.events), story.state
+    _run_on(transcript)
+    return tuple(transcript.events), transcript.state
 
 
 # --- the auction (FT 5, 7) ---
@@ -147,11 +151,11 @@ def feasible(state: State, seat: Seat) -> int:
     return found
 
 
-def _bid(story: _Story, seat: Seat, command: Bid) -> Rejected | None:
-    least, most = bid_range(story.state, seat)
+def _bid(transcript: _Transcript, seat: Seat, command: Bid) -> Rejected | None:
+    least, most = bid_range(transcript.state, seat)
     if not least <= command.number <= most:
-        return _refused_bid(story.state, seat, command.number)
-    story.tell(BidMade(seat, command.number))
+        return _refused_bid(transcript.state, seat, command.number)
+    transcript.add(BidMade(seat, command.number))
     return None
 
 
@@ -167,58 +171,58 @@ def _refused_bid(state: State, seat: Seat, number: int) -> Rejected:
     return rejected("bid_infeasible", most=feasible(state, seat))
 
 
-def _pass(story: _Story, seat: Seat, command: Pass) -> Rejected | None:
-    if not story.state.calls:
+def _pass(transcript: _Transcript, seat: Seat, command: Pass) -> Rejected | None:
+    if not transcript.state.calls:
         return rejected("start_player_must_bid")
-    story.tell(Passed(seat))
+    transcript.add(Passed(seat))
     return None
 
 
-def _run_on(story: _Story) -> None:
+def _run_on(transcript: _Transcript) -> None:
     """Close auctions and make forced calls until a seat has a real choice."""
-    while story.state.phase == "auction":
-        state = story.state
+    while transcript.state.phase == "auction":
+        state = transcript.state
         called, size = len(state.calls), len(state.display)
         if called == len(state.table.players) or state.leading == size:
-            _close_auction(story)
-        elif not (state.options.auto_pass and _call_if_forced(story)):
+            _close_auction(transcript)
+        elif not (state.options.auto_pass and _call_if_forced(transcript)):
             return
 
 
-def _call_if_forced(story: _Story) -> bool:
+def _call_if_forced(transcript: _Transcript) -> bool:
     """FT 7: make the call of a seat that has no other."""
-    state = story.state
+    state = transcript.state
     least, most = bid_range(state, state.turn)
     if most < least:
-        story.tell(Passed(state.turn, forced=True))
+        transcript.add(Passed(state.turn, forced=True))
     elif not state.calls and most == 0:
-        story.tell(BidMade(state.turn, 0, forced=True))
+        transcript.add(BidMade(state.turn, 0, forced=True))
     else:
         return False
     return True
 
 
-def _close_auction(story: _Story) -> None:
-    state = story.state
+def _close_auction(transcript: _Transcript) -> None:
+    state = transcript.state
     number = state.leading
     if number == 0:
-        story.tell(AuctionEmpty())
-        _clean_up(story)
+        transcript.add(AuctionEmpty())
+        _clean_up(transcript)
         return
     before = state.calls.index(number)
     seat = Seat((state.start + before) % len(state.table.players))
     if state.options.bids == "table" and number > feasible(state, seat):
         # FT 7: the auction goes back to before that call.
-        story.tell(BidWithdrawn(seat, number, before))
+        transcript.add(BidWithdrawn(seat, number, before))
     else:
-        story.tell(AuctionWon(seat, number))
+        transcript.add(AuctionWon(seat, number))
 
 
 # --- building (FT 6) ---
 
 
-def _build(story: _Story, seat: Seat, command: Build) -> Rejected | None:
-    state = story.state
+def _build(transcript: _Transcript, seat: Seat, command: Build) -> Rejected | None:
+    state = transcript.state
     refusal = _check_selection(state, command)
     if refusal is not None:
         return refusal
@@ -226,21 +230,21 @@ def _build(story: _Story, seat: Seat, command: Build) -> Rejected | None:
     cards = tuple([state.display[state.display.index(card)] for card in command.cards])
     player = state.table.players[seat]
     towers = list(player.towers)
-    story.tell(CardsTaken(seat, cards))
+    transcript.add(CardsTaken(seat, cards))
     if command.demolish is not None:
         kind = KIND_INDEX.get(command.demolish)
         if kind is None or not can_demolish(towers[kind], state.options):
             return rejected("cannot_demolish")
         towers[kind] = towers[kind][:-1]
-        story.tell(CardDemolished(seat, player.cards[kind][-1], len(player.demolished) + 1))
+        transcript.add(CardDemolished(seat, player.cards[kind][-1], len(player.demolished) + 1))
     for index, card in enumerate(cards):
         kind, value = KIND_OF[card], VALUE_OF[card]
         top = top_of(towers[kind])
         if not can_place(top, value, state.options.eight):
             return rejected("building_rule", index=index, top=top)
         towers[kind] += (value,)
-        story.tell(CardBuilt(seat, card, len(towers[kind])))
-    _clean_up(story)
+        transcript.add(CardBuilt(seat, card, len(towers[kind])))
+    _clean_up(transcript)
     return None
 
 
@@ -260,32 +264,75 @@ def _check_selection(state: State, command: Build) -> Rejected | None:
 # --- between rounds (FT 8, 9) ---
 
 
-def _clean_up(story: _Story) -> None:
+def _clean_up(transcript: _Transcript) -> None:
     """Discard the rest, then deal, start the deck's second lap, or end the game."""
-    story.tell(DisplayCleared(story.state.display))
-    if not story.state.pile and story.state.lap == 1:
-        story.tell(PileReshuffled(len(story.state.table.discard.cards)))
-    if story.state.pile:
-        _deal(story)
+    transcript.add(DisplayCleared(transcript.state.display))
+    if not transcript.state.pile and transcript.state.lap == 1:
+        transcript.add(PileReshuffled(len(transcript.state.table.discard.cards)))
+    if transcript.state.pile:
+        _deal(transcript)
     else:
-        scores = tuple(map(final_score, story.state.table.players))
-        story.tell(GameEnded(scores, rank(tuple(s.total for s in scores)).winners))
+        scores = tuple(map(final_score, transcript.state.table.players))
+        transcript.add(GameEnded(scores, rank(tuple(s.total for s in scores)).winners))
 
 
-def _deal(story: _Story) -> None:
-    state = story.state
+def _deal(transcript: _Transcript) -> None:
+    state = transcript.state
     display = next_display(state)
     left = len(state.pile) - len(display)
-    story.tell(RoundStarted(state.round + 1, state.start, display, left))
+    transcript.add(RoundStarted(state.round + 1, state.start, display, left))
 
 
 def final_score(player: Player) -> Score:
     return score(player.towers, len(player.demolished))
 
 
-_Handler = Callable[[_Story, Seat, Any], Rejected | None]
+_Handler = Callable[[_Transcript, Seat, Any], Rejected | None]
 _COMMANDS: dict[str, tuple[type[_Command], str, _Handler]] = {
     "bid": (Bid, "auction", _bid),
     "pass": (Pass, "auction", _pass),
     "build": (Build, "build", _build),
 }
+
+
+def to_act(state: State) -> tuple[Seat, ...]:
+    return () if state.phase == "over" else (state.turn,)
+
+
+def offers(state: State, seat: Seat) -> tuple[Offer, ...]:
+    """Calls as a range; builds one by one, each with the seat's score after it."""
+    if state.phase == "over" or seat != state.turn:
+        return ()
+    if state.phase == "build":
+        choices = [
+            Choice(build.parameters(state.display), {"score": build.score})
+            for build in _builds(state)
+        ]
+        return (Offer("build", choices=tuple(choices)),)
+    least, most = bid_range(state, seat)
+    return _calls(least, most, bool(state.calls))
+
+
+@lru_cache(maxsize=128)
+def _calls(least: int, most: int, may_pass: bool) -> tuple[Offer, ...]:
+    bids = () if most < least else (Offer("bid", ranges={"number": Range(least, most)}),)
+    return (*bids, _PASS) if may_pass else bids
+
+
+def timeout(state: State, seat: Seat) -> dict[str, object]:
+    """Decline in the auction; build for the most points, with a demolition only if needed."""
+    if state.phase == "auction":
+        return {"command": "pass"} if state.calls else {"command": "bid", "number": 0}
+    best = max(_builds(state), key=lambda build: (build.demolish is None, build.score))
+    return {"command": "build", **best.parameters(state.display)}
+
+
+def _builds(state: State) -> list[building.Build]:
+    player = state.table.players[state.turn]
+    return building.builds(
+        player.towers,
+        len(player.demolished),
+        state.display,
+        state.leading,
+        state.options,
+    )

@@ -15,7 +15,7 @@ class Score(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     main: int
     """One more for each card of the tallest tower."""
     penalty: int
-    """What the demolition pile costs: never above 0."""
+    """The cost of the demolition pile: never above 0."""
     total: int
 
 

@@ -1,4 +1,5 @@
-"""A viewer's document. Five Towers hides only the order of the pile (FT 11), so all see the same.
+"""A viewer's document, and the public part of events. Five Towers hides only the order of the pile
+(FT 11), so all see the same.
 
 A view is rebuilt after every commit, but its parts are cached on the pieces of state that they
 show. An unchanged part is the same object as before, and the diff skips it.
@@ -8,9 +9,26 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 import msgspec
+from msgspec.structs import astuple
 
-from towerhall_server.game import Perspective, Result, kept, rank
+from towerhall_server.game import Perspective, Result, Seat, event_name, kept, rank
 from towerhall_server.games.five_towers.cards import KINDS, Values, values_by_kind
+from towerhall_server.games.five_towers.events import (
+    AuctionEmpty,
+    AuctionWon,
+    BidMade,
+    BidWithdrawn,
+    CardBuilt,
+    CardDemolished,
+    CardsTaken,
+    DisplayCleared,
+    Event,
+    GameEnded,
+    GameStarted,
+    Passed,
+    PileReshuffled,
+    RoundStarted,
+)
 from towerhall_server.games.five_towers.options import Options
 from towerhall_server.games.five_towers.scoring import Score, total
 from towerhall_server.games.five_towers.state import NO_SEAT, Discard, Player, State, Table
@@ -114,3 +132,45 @@ def _limits(limits: tuple[int, ...], shown: int) -> dict[str, object]:
 @lru_cache(maxsize=1 << 8)
 def _scores(scores: tuple[Score, ...]) -> dict[str, object]:
     return {_SEAT_KEYS[seat]: msgspec.to_builtins(score) for seat, score in enumerate(scores)}
+
+
+PUBLIC_FIELDS: dict[type[Event], tuple[str, ...]] = {
+    GameStarted: ("seats", "options", "cards", "start"),
+    RoundStarted: ("round", "start", "display", "pile"),
+    BidMade: ("seat", "number", "forced"),
+    Passed: ("seat", "forced"),
+    AuctionWon: ("seat", "number"),
+    AuctionEmpty: (),
+    BidWithdrawn: ("seat", "number", "calls_kept"),
+    CardsTaken: ("seat", "cards"),
+    CardDemolished: ("seat", "card", "demolished"),
+    CardBuilt: ("seat", "card", "height"),
+    DisplayCleared: ("cards",),
+    PileReshuffled: ("pile",),
+    GameEnded: ("scores", "winners"),
+}
+"""The allow-list: viewers never get a field that is not named here."""
+
+_NAMES = {kind: event_name(kind.__name__) for kind in PUBLIC_FIELDS}
+
+_ALL_PUBLIC = {kind for kind, public in PUBLIC_FIELDS.items() if public == kind.__struct_fields__}
+"""Events that are public as a whole, which is cheap: they are written in the order of their
+fields."""
+
+_PLAIN = {
+    kind: (_NAMES[kind],)
+    for kind in _ALL_PUBLIC
+    if {field.type for field in msgspec.structs.fields(kind)} <= {int, bool, str, Seat}
+}
+"""Those without fields to convert: the most frequent events, and the cheapest."""
+
+
+def facts(event: Event) -> tuple[object, ...]:
+    """Return the public part of the event, as plain data."""
+    kind = type(event)
+    if kind in _PLAIN:
+        return _PLAIN[kind] + astuple(event)
+    if kind in _ALL_PUBLIC:
+        return tuple(msgspec.to_builtins(event))
+    public = (getattr(event, name) for name in PUBLIC_FIELDS[kind])
+    return (_NAMES[kind], *msgspec.to_builtins(tuple(public)))

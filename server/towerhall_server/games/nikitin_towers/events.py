@@ -67,7 +67,7 @@ class BlockPlaced(_Event, frozen=True):
 class TowerCollapsed(_Event, frozen=True):
     seat: Seat
     rounds: tuple[tuple[str, ...], ...]
-    """What fell in each round: the turns in which these blocks were placed."""
+    """The blocks that fell in each round: the turns in which these blocks were placed."""
     height: int
     ring: int
     """Height and ring level of what is left."""

@@ -1,4 +1,4 @@
-"""What a block stands on (NT 4): its contact corners, and whether they hold its own weight.
+"""The base of a block (NT 4): its contact corners, and whether they hold its own weight.
 
 All of it is exact: corners are whole numbers of a grain of 1/139. A block's footing never changes
 while the blocks under it stay, as it rests on blocks placed before it only. Forces between more

@@ -1,6 +1,6 @@
 """Least squares with non-negative unknowns: the active-set method of Lawson and Hanson.
 
-Of all unknowns >= 0 find those whose sum of `columns` comes nearest to `wanted`. Some unknowns are
+Find the unknowns >= 0 whose sum of `columns` comes nearest to `wanted`. Some unknowns are
 free, all others are 0. The free ones are solved for. One that would turn negative is given up on
 the way, one that would help is freed, until none would. Each step leads nearer, so it ends.
 
@@ -103,7 +103,7 @@ class _Quick(_Orthogonal):
     def solution(self) -> "Floats":
         mine = self.columns[self.free]
         found: Floats = self.inverse @ self.aims[self.free]
-        # What rounding has left, once more: as exact as the columns are.
+        # The rest after rounding, once more: as exact as the columns are.
         found += self.inverse @ (mine @ (self.wanted - found @ mine))
         return found
 

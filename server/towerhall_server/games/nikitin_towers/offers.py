@@ -1,7 +1,7 @@
 """A seat's possible commands (NT 3, 6).
 
 The possible columns of a block are offered as rectangles: a range of `x` and a range of `y`, with
-the shapes that fit into every column of it. So an average offer takes 1 to 3 kB, and a client
+the shapes that fit into every column of it. An average offer takes 1 to 3 kB, and a client
 without rules can play from it.
 """
 

@@ -1,7 +1,7 @@
 """The effect of commands (NT 6, 7): from a command to the events up to the next real choice.
 
-Nothing here changes state: a `_Story` collects events and folds each one, so every step sees the
-table after the steps before. `placing` computes the effect of a placed block.
+Nothing here changes state: a `_Transcript` collects events and folds each one, so every step sees
+the table after the steps before. `placing` computes the effect of a placed block.
 """
 
 from collections.abc import Callable, Iterable
@@ -51,13 +51,13 @@ MOST_QUIET = 30
 MOST_TURNS = 120
 
 
-class _Story(msgspec.Struct):
+class _Transcript(msgspec.Struct):
     """The events so far, and the state that they lead to."""
 
     state: State
     events: list[Event] = []
 
-    def tell(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         self.events.append(event)
         self.state = FOLD[type(event)](self.state, event)
 
@@ -66,10 +66,10 @@ def setup(state: State) -> tuple[Event, ...]:
     """The opening roll, then everything up to the first choice."""
     seats = len(state.towers)
     rolls, start = _opening(state.seed, seats)
-    story = _Story(state)
-    story.tell(GameStarted(seats, state.options, rolls, start))
-    _run_on(story)
-    return tuple(story.events)
+    transcript = _Transcript(state)
+    transcript.add(GameStarted(seats, state.options, rolls, start))
+    _run_on(transcript)
+    return tuple(transcript.events)
 
 
 def _opening(seed: bytes, seats: int) -> tuple[tuple[tuple[int, ...], ...], Seat]:
@@ -104,12 +104,12 @@ def advance(
     wanted = read(state, seat, command)
     if isinstance(wanted, Rejected):
         return wanted
-    story = _Story(state)
-    refusal = _HANDLERS[type(wanted)](story, seat, wanted)
+    transcript = _Transcript(state)
+    refusal = _HANDLERS[type(wanted)](transcript, seat, wanted)
     if refusal is not None:
         return refusal
-    _run_on(story)
-    return tuple(story.events), story.state
+    _run_on(transcript)
+    return tuple(transcript.events), transcript.state
 
 
 def foresee(state: State, seat: Seat, command: object) -> Document | Rejected | None:
@@ -128,24 +128,24 @@ def foresee(state: State, seat: Seat, command: object) -> Document | Rejected | 
 # --- the die and the neighbour's choice (NT 6) ---
 
 
-def _roll(story: _Story, seat: Seat, command: Roll) -> Rejected | None:
-    _tell_roll(story)
+def _roll(transcript: _Transcript, seat: Seat, command: Roll) -> Rejected | None:
+    _add_roll(transcript)
     return None
 
 
-def _tell_roll(story: _Story) -> None:
-    state = story.state
+def _add_roll(transcript: _Transcript) -> None:
+    state = transcript.state
     die = roll(state.seed, state.act)
     size = die
     while size and not kinds_of_size(state.pile, size):
         size -= 1
-    story.tell(DieRolled(state.turn, state.turns + 1, die, size))
+    transcript.add(DieRolled(state.turn, state.turns + 1, die, size))
 
 
-def _choose(story: _Story, seat: Seat, command: Choose) -> Rejected | None:
-    refusal = _why_not_choose(story.state, command.block)
+def _choose(transcript: _Transcript, seat: Seat, command: Choose) -> Rejected | None:
+    refusal = _why_not_choose(transcript.state, command.block)
     if refusal is None:
-        story.tell(BlockChosen(seat, command.block, "choice"))
+        transcript.add(BlockChosen(seat, command.block, "choice"))
     return refusal
 
 
@@ -161,11 +161,11 @@ def _why_not_choose(state: State, kind: str) -> Rejected | None:
     return None
 
 
-def _run_out(story: _Story, seat: Seat, command: RunOut) -> Rejected | None:
+def _run_out(transcript: _Transcript, seat: Seat, command: RunOut) -> Rejected | None:
     """NT 6: no time left to choose: a block is drawn by lot; to place: the block goes back."""
-    state = story.state
+    state = transcript.state
     if state.phase == "place":
-        story.tell(BlockReturned(seat, state.block, "time"))
+        transcript.add(BlockReturned(seat, state.block, "time"))
         return None
     blocks = [
         kind
@@ -173,31 +173,31 @@ def _run_out(story: _Story, seat: Seat, command: RunOut) -> Rejected | None:
         for _ in range(state.pile[KIND_INDEX[kind]])
     ]
     lot = Act(state.seed, state.act).below(len(blocks))
-    story.tell(BlockChosen(seat, sorted(blocks)[lot], "lot"))
+    transcript.add(BlockChosen(seat, sorted(blocks)[lot], "lot"))
     return None
 
 
 # --- placing (NT 3 to 6) ---
 
 
-def _place(story: _Story, seat: Seat, command: Place) -> Rejected | None:
-    placed = where(story.state, seat, command)
+def _place(transcript: _Transcript, seat: Seat, command: Place) -> Rejected | None:
+    placed = where(transcript.state, seat, command)
     if isinstance(placed, Rejected):
         return placed
-    for event in what_happens(story.state, seat, placed):
-        story.tell(event)
+    for event in what_happens(transcript.state, seat, placed):
+        transcript.add(event)
     return None
 
 
-def _give_back(story: _Story, seat: Seat, command: GiveBack) -> Rejected | None:
+def _give_back(transcript: _Transcript, seat: Seat, command: GiveBack) -> Rejected | None:
     """NT 6: the block goes back only if no placement of it stands."""
-    state = story.state
+    state = transcript.state
     found = find_standing(state.towers[seat], state.block, state.options.slope, MOST_CHECKS)
     if isinstance(found, Unfinished):
         return rejected("place_may_exist")
     if found is not None:
         return rejected("place_exists")
-    story.tell(BlockReturned(seat, state.block, "nowhere"))
+    transcript.add(BlockReturned(seat, state.block, "nowhere"))
     return None
 
 
@@ -226,21 +226,21 @@ def timeout(state: State, seat: Seat) -> dict[str, object]:
 # --- from turn to turn (NT 6, 7) ---
 
 
-def _run_on(story: _Story) -> None:
+def _run_on(transcript: _Transcript) -> None:
     """Start turns and make forced choices until a seat has a real choice."""
-    while story.state.phase == "roll":
-        why = _why_over(story.state)
+    while transcript.state.phase == "roll":
+        why = _why_over(transcript.state)
         if why is not None:
-            story.tell(_ended(story.state, why))
-        elif story.state.options.auto_roll:
-            _tell_roll(story)
+            transcript.add(_ended(transcript.state, why))
+        elif transcript.state.options.auto_roll:
+            _add_roll(transcript)
         else:
             return
-    state = story.state
+    state = transcript.state
     if state.phase == "choose":
         kinds = kinds_of_size(state.pile, state.size)
         if len(kinds) == 1:
-            story.tell(BlockChosen(chooser(state), kinds[0], "forced"))
+            transcript.add(BlockChosen(chooser(state), kinds[0], "forced"))
 
 
 def _why_over(state: State) -> WhyOver | None:
@@ -262,7 +262,7 @@ def _each(measure: Callable[[Tower], int], towers: Iterable[Tower]) -> tuple[int
     return tuple(map(measure, towers))
 
 
-_Handler = Callable[[_Story, Seat, Any], Rejected | None]
+_Handler = Callable[[_Transcript, Seat, Any], Rejected | None]
 _HANDLERS: dict[type[Command], _Handler] = {
     Roll: _roll,
     Choose: _choose,

@@ -29,7 +29,7 @@ PIVOTS_BEFORE_BLAND = 150
 """From here on the pivots with the lowest numbers are taken, which cannot run in a circle."""
 MOST_PIVOTS = 20_000
 EQUATIONS = 3
-"""Of each block: force, and the moments in x and y."""
+"""For each block: force, and the moments in x and y."""
 
 
 class Lean:
@@ -107,7 +107,7 @@ class Lean:
         return int((effects < -slack).nonzero()[0][0])
 
     def _effects(self, combination: "Floats") -> "Floats":
-        """What a unit push of each contact adds to a combination of the equations."""
+        """The share that a unit push of each contact adds to a combination of the equations."""
         import numpy as np
 
         shares = np.zeros((len(combination) // EQUATIONS + 1, EQUATIONS))

@@ -89,7 +89,7 @@ class Statics:
     )
 
     def __init__(self, slope: int, inset: Fraction) -> None:
-        """Of an empty tower."""
+        """The stability of an empty tower."""
         import numpy as np
 
         leans = len(pulls_of(slope)[0])

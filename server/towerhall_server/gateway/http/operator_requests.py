@@ -9,7 +9,7 @@ import msgspec
 from towerhall_server.access.names import clean_name
 from towerhall_server.game import AnyGame, Rejected, read_options
 from towerhall_server.gateway.responses import RefusedError
-from towerhall_server.operators.keys import MOST_EXTERNAL, identity_of
+from towerhall_server.operators.operator import MOST_EXTERNAL, identity_of
 from towerhall_server.room.closing import is_reason
 from towerhall_server.room.seats import Person, read_settings
 from towerhall_server.room.steps import Plan

@@ -22,7 +22,7 @@ from towerhall_server.access.audit import Act, source_of
 from towerhall_server.access.rates import ip_key
 from towerhall_server.access.tokens import TokenProblem
 from towerhall_server.eventlog.keys import shard_of
-from towerhall_server.eventlog.operators import Ban, OperatorStore, Person
+from towerhall_server.eventlog.operators import Ban, LobbyPerson, OperatorStore
 from towerhall_server.game import UnknownRulesError
 from towerhall_server.gateway.entering import refused
 from towerhall_server.gateway.hall import Hall
@@ -42,10 +42,10 @@ from towerhall_server.gateway.http.operator_requests import (
 from towerhall_server.gateway.responses import RefusedError, answer, read_body
 from towerhall_server.live.directory import PoisonedRoomError
 from towerhall_server.live.follower import RoomGoneError
-from towerhall_server.live.inbox import Order
+from towerhall_server.live.items import Order
 from towerhall_server.live.replica import Replica
-from towerhall_server.operators.happenings import identities, state_of
-from towerhall_server.operators.keys import Operators, key_digest
+from towerhall_server.operators.notices import identities, state_of
+from towerhall_server.operators.operator import Operators, key_digest
 from towerhall_server.room.closing import close_step
 from towerhall_server.room.codes import is_code
 from towerhall_server.room.gate import key_hash
@@ -238,7 +238,7 @@ class OperatorRoutes:
         }
 
     async def _remember(self, operator: str, guests: Sequence[Guest]) -> None:
-        people = {guest.person.id: Person(guest.external_id, guest.person.name)
+        people = {guest.person.id: LobbyPerson(guest.external_id, guest.person.name)
                   for guest in guests}  # fmt: skip
         await self._store.remember(operator, people)
 

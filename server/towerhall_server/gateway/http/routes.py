@@ -41,13 +41,13 @@ from towerhall_server.gateway.responses import (
     refusal,
     takes_gzip,
 )
-from towerhall_server.gateway.ws.connection import Connection
+from towerhall_server.gateway.ws.connection import RoomConnection
 from towerhall_server.gateway.ws.listener import Listener
 from towerhall_server.gateway.ws.socket import RoomSocket, socket_of
 from towerhall_server.live.absence import ABSENT_SECONDS
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.chain_told import chain_of
 from towerhall_server.live.directory import PoisonedRoomError
+from towerhall_server.live.fan_out import chain_of
 from towerhall_server.live.record_store import Kept, RecordNotReadyError
 from towerhall_server.lobby.caller import ask
 from towerhall_server.lobby.games import describe_games
@@ -247,8 +247,8 @@ class Routes:
         """Play or watch. Errors before the first message are answered over HTTP."""
         room = websocket.path_params["code"]
 
-        def connection(socket: RoomSocket, address: str, text: bool) -> Connection:
-            return Connection(self._hall, socket, room, address, text=text)
+        def connection(socket: RoomSocket, address: str, text: bool) -> RoomConnection:
+            return RoomConnection(self._hall, socket, room, address, text=text)
 
         await self._serve(websocket, connection)
 

@@ -35,11 +35,11 @@ from towerhall_server.gateway.ws.session import MOST_SHOWN, HangUp, Session, Tel
 from towerhall_server.gateway.ws.socket import RoomSocket
 from towerhall_server.gateway.ws.visit import UNKNOWN, Visit
 from towerhall_server.live.actor import RoomActor
-from towerhall_server.live.chain_told import chain_of
 from towerhall_server.live.chat import BACKLOG, make_emote, message_of, say
 from towerhall_server.live.directory import PoisonedRoomError
+from towerhall_server.live.fan_out import chain_of
 from towerhall_server.live.history import page
-from towerhall_server.live.inbox import Command, Join, Resync
+from towerhall_server.live.items import Command, Join, Resync
 from towerhall_server.live.replies import is_shown
 from towerhall_server.lobby.my_rooms import admits
 from towerhall_server.room.gate import silence
@@ -59,7 +59,7 @@ Errand: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 the task's first step, and Python would log a warning."""
 
 
-class Connection(Visit):
+class RoomConnection(Visit):
     """A viewer behind a socket."""
 
     __slots__ = (
@@ -196,7 +196,7 @@ class Connection(Visit):
             return self._fail("room_gone", error("room_gone"))
         room = actor.follower.room
         self.person = guest_of(room, person)
-        watches = room.table.seat_of(self.person.id) is None
+        watches = room.table.seated.get(self.person.id) is None
         if watches:
             actor.doubt(NEWS_SECONDS)  # the seat may be newer than this node's copy
         else:

@@ -2,8 +2,7 @@
 
 from typing import TypeAlias
 
-from towerhall_protocol.codec import CodecError
-from towerhall_protocol.codec import Limits as CodecLimits
+from towerhall_protocol.codec import CodecError, CodecLimits
 from towerhall_protocol.events import EventsClientMessage, EventsHello
 from towerhall_protocol.wire import read_events_client
 from towerhall_server.access.rates import Limits

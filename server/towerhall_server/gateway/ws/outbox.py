@@ -28,7 +28,7 @@ RELAPSE_SECONDS = 30.0
 """Seconds after a `reset` in which a second lag means too slow."""
 
 
-class Wire(Protocol):
+class FrameSink(Protocol):
     """The socket as an outbox needs it."""
 
     @property
@@ -70,7 +70,7 @@ class Outbox:
 
     def __init__(
         self,
-        socket: Wire,
+        socket: FrameSink,
         text: bool,
         resync: Callable[[], None],
         too_slow: Callable[[], None],

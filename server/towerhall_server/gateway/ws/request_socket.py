@@ -28,7 +28,7 @@ from towerhall_server.gateway.ws.closing import HIGH_WATER, LOW_WATER
 from towerhall_server.gateway.ws.complaints import Complaints
 from towerhall_server.gateway.ws.request_parser import RETRY_MS, RequestParser
 from towerhall_server.gateway.ws.socket import RoomSocket
-from towerhall_server.telemetry.answers import ELSEWHERE
+from towerhall_server.telemetry.http_counts import ELSEWHERE
 from towerhall_server.telemetry.meters import Meters
 
 IDLE_SECONDS: Final = 5

@@ -9,8 +9,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from towerhall_protocol.codec import CodecError, decode, decode_json
-from towerhall_protocol.codec import Limits as CodecLimits
+from towerhall_protocol.codec import CodecError, CodecLimits, decode, decode_json
 from towerhall_protocol.error_messages import error_of
 from towerhall_protocol.errors import clause_of, hint
 from towerhall_protocol.messages import (
@@ -26,7 +25,7 @@ from towerhall_protocol.messages import (
 )
 from towerhall_protocol.wire import command_number, plain_command, read_client
 from towerhall_server.access.rates import Bucket, Limits
-from towerhall_server.gateway.ws.states import ROOM, BudgetSpent, Closed, State, Table
+from towerhall_server.gateway.ws.states import ROOM, BudgetSpent, Closed, State, Transitions
 
 MOST_UNANSWERED: Final = 8
 MOST_IN_HAND: Final = 2 * MOST_UNANSWERED
@@ -65,7 +64,9 @@ class Hearing:
 
     __slots__ = ("_bad", "_codec", "_commands", "_table", "_text", "state")
 
-    def __init__(self, table: Table, limits: Limits, codec: CodecLimits, *, text: bool) -> None:
+    def __init__(
+        self, table: Transitions, limits: Limits, codec: CodecLimits, *, text: bool
+    ) -> None:
         self._table = table
         self._codec = codec
         self._text = text

@@ -18,13 +18,12 @@ from typing import Any, Literal, cast
 
 from uvicorn._types import ASGIReceiveEvent
 from uvicorn.protocols.utils import ClientDisconnected
-from websockets.frames import Frame
+from websockets.frames import Frame, apply_mask  # type: ignore[attr-defined]
 
 from towerhall_server.access.rates import Bucket
 from towerhall_server.gateway.ws.closing import HIGH_WATER, LOW_WATER, EndingSocket
 from towerhall_server.gateway.ws.listener import Listener
 from towerhall_server.gateway.ws.no_queue import NO_QUEUE
-from towerhall_server.gateway.ws.small_messages import small_messages
 
 SEND_BUFFER = 64 * 1024
 """Bytes of the kernel's send buffer. By default it grows to megabytes for a slow peer."""
@@ -37,6 +36,18 @@ CONTROLS_PER_SECOND, CONTROLS_AT_ONCE = 10, 20
 
 EXTENSION = "towerhall.socket"
 logger = logging.getLogger(__name__)
+
+_KINDS: dict[int, Literal["text", "bytes"]] = {0x81: "text", 0x82: "bytes"}
+"""First byte of a final frame without extensions."""
+SMALL_BYTES = 1024
+"""Payload bytes of a small message. Larger frames use the library parser, and may break limits."""
+_MASKED = 0x80
+_IN_16_BITS, _IN_64_BITS = 126, 127
+_MASK_BYTES = 4
+_HEAD_BYTES = 2 + _MASK_BYTES
+"""Bytes of the header of a frame whose length fits into its second byte."""
+
+Small = tuple[Literal["text", "bytes"], bytes]
 
 
 class RoomSocket(EndingSocket):
@@ -224,3 +235,43 @@ class RoomSocket(EndingSocket):
 def socket_of(scope: Mapping[str, Any]) -> RoomSocket:
     """The connection that an endpoint was called for."""
     return cast(RoomSocket, scope["extensions"][EXTENSION])
+
+
+def small_messages(data: bytes) -> tuple[list[Small] | None, bool]:
+    """Return the messages of a read that begins at a frame, if it holds nothing else; and whether
+    it ends at the end of a frame.
+
+    This is a fast parser for the common case: small, whole messages, alone in one read. All other
+    frames (control frames, fragments, large, malformed or partial frames) go to the parser of the
+    WebSocket library, which implements all of RFC 6455. Only lengths are read to track its
+    position: once a read ends inside a frame, this parser is not used again.
+    """
+    at, end = 0, len(data)
+    if _HEAD_BYTES <= end < _HEAD_BYTES + _IN_16_BITS and data[1] == _MASKED | end - _HEAD_BYTES:
+        kind = _KINDS.get(data[0])
+        if kind is not None:  # the common case
+            return [(kind, apply_mask(data[_HEAD_BYTES:], data[2:_HEAD_BYTES]))], True
+    messages: list[Small] | None = []
+    while at < end:
+        if at + 2 + _MASK_BYTES > end:
+            return None, False
+        length = data[at + 1] & ~_MASKED
+        start = at + 2
+        if length >= _IN_16_BITS:
+            size = 2 if length == _IN_16_BITS else 8
+            length = int.from_bytes(data[start : start + size])
+            start += size
+        if data[at + 1] & _MASKED:
+            start += _MASK_BYTES
+        else:
+            messages = None  # the library will refuse it
+        if start + length > end:
+            return None, False
+        kind = _KINDS.get(data[at])
+        if kind is None or length > SMALL_BYTES:
+            messages = None
+        elif messages is not None:
+            payload = data[start : start + length]
+            messages.append((kind, apply_mask(payload, data[start - _MASK_BYTES : start])))
+        at = start + length
+    return messages, True

@@ -22,7 +22,7 @@ from towerhall_protocol.messages import (
 )
 
 State = Literal["greeting", "inside", "over"]
-Table: TypeAlias = Mapping[State, Mapping[type[object], State]]
+Transitions: TypeAlias = Mapping[State, Mapping[type[object], State]]
 
 
 class BudgetSpent:
@@ -35,7 +35,7 @@ class Closed:
 
 _ENDS: Final[Mapping[type[object], State]] = {BudgetSpent: "over", Closed: "over"}
 
-ROOM: Final[Table] = {
+ROOM: Final[Transitions] = {
     "greeting": {ClientHello: "inside", **_ENDS},
     "inside": {
         ClientCommand: "inside",
@@ -50,14 +50,14 @@ ROOM: Final[Table] = {
 }
 """The state after each event of a connection to a room."""
 
-LOBBY: Final[Table] = {
+LOBBY: Final[Transitions] = {
     "greeting": {LobbyHello: "inside", **_ENDS},
     "inside": {LobbyFilter: "inside", ClientPing: "inside", **_ENDS},
     "over": {},
 }
 """The state after each event of a connection to the lobby."""
 
-EVENTS: Final[Table] = {
+EVENTS: Final[Transitions] = {
     "greeting": {EventsHello: "inside", **_ENDS},
     "inside": {ClientPing: "inside", **_ENDS},
     "over": {},

@@ -6,9 +6,10 @@ from tests.games.tile_duel import GAME as TILE_DUEL
 from tests.room.pure_rooms import ADA, BEN, PureRoom, accepted
 from towerhall_server.eventlog.entry import COMMIT_ID_BYTES, Stamps
 from towerhall_server.eventlog.shared import MOST_DOUBT_MS
-from towerhall_server.live import clock as clock_module
-from towerhall_server.live.attempt import BACKSTOP_MS, Attempt, attempt_of
-from towerhall_server.live.clock import ServiceClock
+from towerhall_server.live import node as node_module
+from towerhall_server.live.follower import BACKSTOP_MS
+from towerhall_server.live.node import ServiceClock
+from towerhall_server.live.writer import Attempt, attempt_of
 from towerhall_server.room import steps
 from towerhall_server.room.steps import DAY_MS, Due, Step
 
@@ -86,7 +87,7 @@ def test_a_clock_is_sure_for_some_seconds_after_the_store_has_told_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr(clock_module, "monotonic", lambda: now)
+    monkeypatch.setattr(node_module, "monotonic", lambda: now)
     service = ServiceClock()
     assert not service.is_sure(7)
     service.hear(7, Stamps(9_000, 70_000))

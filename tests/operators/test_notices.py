@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.room.pure_rooms import ADA, BEN, PureRoom
-from towerhall_server.operators.happenings import state_of
+from towerhall_server.operators.notices import state_of
 
 
 def seats(pure: PureRoom) -> Any:

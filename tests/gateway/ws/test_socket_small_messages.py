@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from towerhall_server.gateway.ws.small_messages import MOST_BYTES, small_messages
+from towerhall_server.gateway.ws.socket import SMALL_BYTES, small_messages
 
-SIZES = st.sampled_from((0, 1, 2, 124, 125, 126, 127, 300, MOST_BYTES, MOST_BYTES + 1, 70_000))
+SIZES = st.sampled_from((0, 1, 2, 124, 125, 126, 127, 300, SMALL_BYTES, SMALL_BYTES + 1, 70_000))
 
 
 def packed(opcode: Opcode, payload: bytes, *, fin: bool = True, masked: bool = True) -> bytes:
@@ -23,7 +23,7 @@ def test_a_read_that_ends_inside_a_frame_is_left_to_the_library(sizes: list[int]
     frames = [packed(Opcode.BINARY, bytes(size)) for size in sizes]
     messages, aligned = small_messages(b"".join(frames))
     assert aligned
-    if all(size <= MOST_BYTES for size in sizes):
+    if all(size <= SMALL_BYTES for size in sizes):
         assert messages == [("bytes", bytes(size)) for size in sizes]
     else:
         assert messages is None

@@ -11,15 +11,15 @@ from typing import Final, Literal
 import msgspec
 
 from towerhall_protocol.commands import base64url
-from towerhall_server.eventlog.operators import Person
+from towerhall_server.eventlog.operators import LobbyPerson
 from towerhall_server.room.state import Room
-from towerhall_server.room.table import Holder
+from towerhall_server.room.table import SeatHolder
 
 Kind = Literal["turn", "end", "abandoned"]
 ID_BYTES: Final = 16
 
 
-def happened(before: Room | None, after: Room) -> Kind | None:
+def notice_of(before: Room | None, after: Room) -> Kind | None:
     """Return the kind of delivery of a commit, or None."""
     if after.table.status == "over":
         if before is not None and before.table.status == "over":
@@ -52,7 +52,7 @@ def identities(room: Room) -> set[str]:
 
 
 def state_of(
-    room: Room, seq: int, now: tuple[int, int], people: Mapping[str, Person]
+    room: Room, seq: int, now: tuple[int, int], people: Mapping[str, LobbyPerson]
 ) -> dict[str, object]:
     """Return a room for its operator: what a spectator would see, and external ids."""
     table = room.table
@@ -87,7 +87,9 @@ def state_of(
     return document
 
 
-def _seat(holder: Holder | None, identity: str, people: Mapping[str, Person]) -> dict[str, object]:
+def _seat(
+    holder: SeatHolder | None, identity: str, people: Mapping[str, LobbyPerson]
+) -> dict[str, object]:
     person = people.get(identity)
     document: dict[str, object] = {"taken": holder is not None}
     if identity:
@@ -107,7 +109,7 @@ def _seat(holder: Holder | None, identity: str, people: Mapping[str, Person]) ->
     return document
 
 
-def _marks(holder: Holder) -> Iterable[str]:
+def _marks(holder: SeatHolder) -> Iterable[str]:
     if holder.ready:
         yield "ready"
     if holder.resigned:

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
 
+from towerhall_server.eventlog.buckets import Quota, take_call
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.eventlog.quotas import Quota, take_call
 from towerhall_server.store.errors import StoreError
 
 HOUR = 1 / 3600

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from towerhall_server.eventlog.append import run_call, script_of
+from towerhall_server.eventlog.scripts import run_call, script_of
 from towerhall_server.store.batch import Call
 
 TAKE = script_of("quota.lua")

@@ -156,7 +156,7 @@ class Faulted(msgspec.Struct, frozen=True):
     reason: str
 
 
-Happening: TypeAlias = (
+Update: TypeAlias = (
     Synced
     | Reset
     | Moved

@@ -11,14 +11,14 @@ from towerhall_server.eventlog.entry import START, Point, mark
 from towerhall_server.eventlog.operators import Delivered
 from towerhall_server.live.node import Node
 from towerhall_server.live.replica import follow
-from towerhall_server.operators.happenings import Kind, happened
+from towerhall_server.operators.notices import Kind, notice_of
 from towerhall_server.room.state import Room
 
 KEPT_ROOMS: Final = 512
 """Rooms whose state is cached, so that their logs need not be read from the beginning."""
 
 
-class News(msgspec.Struct, frozen=True):
+class Notice(msgspec.Struct, frozen=True):
     """One delivery, and the room right after its commit."""
 
     kind: Kind
@@ -31,14 +31,14 @@ class News(msgspec.Struct, frozen=True):
         return Delivered(self.at.seq, mark(self.at.chain))
 
 
-class Reading(msgspec.Struct, frozen=True):
+class Pending(msgspec.Struct, frozen=True):
     """A room at the end of its log, and its pending deliveries."""
 
-    news: tuple[News, ...]
+    notices: tuple[Notice, ...]
     at: Point
     room: Room
     marks: Mapping[int, str]
-    """Of all commits that were read."""
+    """The marks of all commits that were read."""
 
     @property
     def told(self) -> Delivered:
@@ -59,7 +59,7 @@ class Logs:
         if len(self._known) > KEPT_ROOMS:
             self._known.popitem(last=False)
 
-    async def after(self, code: str, told: Delivered) -> Reading | None:
+    async def after(self, code: str, told: Delivered) -> Pending | None:
         """Return the pending deliveries after that position; `None` if the room is gone.
 
         If the position is no longer in the log, the store lost commits: then everything is
@@ -68,23 +68,23 @@ class Logs:
         kept = self._known.pop(code, None)
         if kept is not None and (kept[0].seq, mark(kept[0].chain)) == (told.seq, told.mark):
             reading = await self._walk(code, *kept)
-            if isinstance(reading, Reading):
+            if isinstance(reading, Pending):
                 return reading
         reading = await self._walk(code, START, None)
         if isinstance(reading, Point):
             raise ValueError(f"the log of {code} is inconsistent after {reading.seq}")
         if reading is not None and reading.marks.get(told.seq) == told.mark:
-            later = tuple(news for news in reading.news if news.at.seq > told.seq)
-            return msgspec.structs.replace(reading, news=later)
+            later = tuple(notice for notice in reading.notices if notice.at.seq > told.seq)
+            return msgspec.structs.replace(reading, notices=later)
         return reading
 
-    async def _walk(self, code: str, at: Point, room: Room | None) -> Reading | Point | None:
+    async def _walk(self, code: str, at: Point, room: Room | None) -> Pending | Point | None:
         """Read to the end of the log. Returns a point if the log does not continue the room."""
         log, games = self._node.log, self._node.games
         secret = await log.secret(code)
         if secret is None:
             return None
-        news: list[News] = []
+        notices: list[Notice] = []
         marks: dict[int, str] = {}
         more = True
         while more:
@@ -95,10 +95,10 @@ class Logs:
                 return at
             for entry in found.entries:
                 change = follow(games, secret, room, entry)
-                kind = happened(change.before, change.after)
+                kind = notice_of(change.before, change.after)
                 at, room = entry.point, change.after
                 marks[entry.seq] = change.mark
                 if kind is not None:
-                    news.append(News(kind, at, room))
+                    notices.append(Notice(kind, at, room))
             more = found.more
-        return None if room is None else Reading(tuple(news), at, room, marks)
+        return None if room is None else Pending(tuple(notices), at, room, marks)
