@@ -38,7 +38,7 @@ from towerhall_server.config.settings import Settings
 from towerhall_server.config.texts import safe_url
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.eventlog.notifications import Wake, listen
+from towerhall_server.eventlog.notifications import Wake
 from towerhall_server.eventlog.operators import OperatorStore
 from towerhall_server.game import discover
 from towerhall_server.gateway.hall import Hall
@@ -223,9 +223,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             lasting(
                 "listen",
                 lambda: directory.listen(
-                    lambda: log.memory.tapped(
-                        people.tapped(board.tapped(_heard_of(public, store_url, name)))
-                    )
+                    lambda: log.memory.tapped(people.tapped(board.tapped(_heard_of(public, log))))
                 ),
             ),
             lasting("board", board.run),
@@ -265,8 +263,8 @@ async def _public_log(settings: Settings, log: EventLog, meters: Meters) -> Tran
         raise UnfitStoreError(str(problem)) from None
 
 
-def _heard_of(public: Transparency | None, store_url: str, name: str) -> AsyncIterator[Wake]:
-    wakes = listen(store_url, name)
+def _heard_of(public: Transparency | None, log: EventLog) -> AsyncIterator[Wake]:
+    wakes = log.news()
     return public.publishing.tapped(wakes) if public else wakes
 
 

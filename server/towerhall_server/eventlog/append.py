@@ -2,7 +2,9 @@
 
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
+
+import msgpack
 
 from towerhall_server.eventlog.answers import (
     Answer,
@@ -23,6 +25,8 @@ from towerhall_server.store.batch import Call
 from towerhall_server.store.errors import StoreError
 from towerhall_server.store.resp import Argument, Script, arguments, command_of, script
 
+Publish: TypeAlias = Literal["PUBLISH", "SPUBLISH", ""]
+"""The command that tells other nodes of an entry; empty if the script tells nobody."""
 BEAT_MS: Final = 900
 GIVEN_OUT_MS: Final = 5000
 RESTORE_MS: Final = 12 * 3_600_000
@@ -56,12 +60,12 @@ RESTORE: Final = script_of("restore.lua")
 SNAPSHOT: Final = script_of("snapshot.lua")
 
 
-def append_call(wanted: Append, node: str) -> Call:
+def append_call(wanted: Append, node: str, publish: Publish = "PUBLISH") -> Call:
     """Pack one attempt of that node to append. Every move makes one, so the parts that appends
-    share are packed once."""
+    share are packed once. `publish` is how other nodes are told."""
     before, entry = wanted.before, wanted.entry
     seq, blob = b"%d" % before.seq, entry.blob
-    head = _append_head(wanted.room, node, wanted.mode)
+    head = _append_head(wanted.room, node, wanted.mode, publish)
     rest = wanted.not_before_ms, wanted.due_at_ms, wanted.summary, wanted.ttl_ms
     command = _APPEND % (
         *(head, len(seq), seq, before.chain, _stamps(entry.stamps)),
@@ -70,20 +74,20 @@ def append_call(wanted: Append, node: str) -> Call:
     )
     if wanted.mode == "create":
         command += arguments(wanted.owed)
-    return Call(command, APPEND)
+    return Call(command, APPEND, is_durable=True)
 
 
-def move_call(wanted: Append, node: str, *, is_heard: bool) -> Call:
-    """Pack one attempt to append a move. `is_heard` tells whether other nodes listen."""
+def move_call(wanted: Append, node: str, publish: Publish = "PUBLISH") -> Call:
+    """Pack one attempt to append a move."""
     before, entry = wanted.before, wanted.entry
     place, own, blob = b"%d-0" % before.seq, b"%d-0" % entry.seq, entry.blob
-    head, end = _move_ends(wanted.room, node, is_heard)
+    head, end = _move_ends(wanted.room, node, publish)
     command = _MOVE % (
         *(head, len(place), place, before.chain, len(own), own),
         *(len(entry.commit_id), entry.commit_id, entry.chain, len(blob), blob),
         *(_stamps(entry.stamps), end),
     )
-    return Call(command, MOVE)
+    return Call(command, MOVE, is_durable=True)
 
 
 def restore_call(lost: Lost) -> Call:
@@ -93,13 +97,23 @@ def restore_call(lost: Lost) -> Call:
     touched = (keys.log, keys.secret, keys.ended, shard.due, shard.clock, shard.lobby)
     entry = (first.commit_id, first.chain, first.blob, first.stamps.wall_ms, first.stamps.served_ms)
     rest = (lost.newest_wall_ms, RESTORE_MS, lost.secret, lost.due_at_ms, lost.summary, lost.ttl_ms)
-    return run_call(RESTORE, touched, lost.room, LOBBY, *entry, *rest)
+    return run_call(RESTORE, touched, lost.room, LOBBY, *entry, *rest, is_durable=True)
 
 
-def run_call(script: Script, keys: tuple[str, ...], *rest: Argument) -> Call:
+def news_of(wanted: Append, node: str) -> bytes:
+    """Return what the scripts publish of an entry."""
+    entry = wanted.entry
+    stamps = entry.stamps.wall_ms, entry.stamps.served_ms
+    fields = (entry.seq, entry.commit_id, entry.chain, entry.blob, *stamps)
+    return f"{node} {wanted.room} e".encode() + msgpack.packb(fields, use_bin_type=False)
+
+
+def run_call(
+    script: Script, keys: tuple[str, ...], *rest: Argument, is_durable: bool = False
+) -> Call:
     count = 3 + len(keys) + len(rest)
     tail = arguments(len(keys), *keys, *rest)
-    return Call(command_of(count, script.by_digest, tail), script)
+    return Call(command_of(count, script.by_digest, tail), script, is_durable=is_durable)
 
 
 _CHAIN: Final = b"$32\r\n%b\r\n"
@@ -116,7 +130,7 @@ def _stamps(stamps: Stamps) -> bytes:
 
 
 @lru_cache(maxsize=1 << 14)
-def _append_head(room: str, node: str, mode: str) -> bytes:
+def _append_head(room: str, node: str, mode: str, publish: Publish) -> bytes:
     """The first arguments of all appends of a node to a room."""
     keys = room_keys(room)
     shard = keys.shard
@@ -124,16 +138,16 @@ def _append_head(room: str, node: str, mode: str) -> bytes:
     touched = [keys.log, keys.secret, shard.due, shard.clock, shard.lobby]
     if creates:
         touched.append(shard.owed)
-    names = (room, shard.wake, LOBBY, node)
+    names = (room, publish, shard.wake, LOBBY, node)
     count = 3 + len(touched) + len(names) + APPEND_ARGUMENTS + creates
     return command_of(count, APPEND.by_digest, arguments(len(touched), *touched, *names, mode))
 
 
 @lru_cache(maxsize=1 << 14)
-def _move_ends(room: str, node: str, is_heard: bool) -> tuple[bytes, bytes]:
+def _move_ends(room: str, node: str, publish: Publish) -> tuple[bytes, bytes]:
     """The first arguments of all moves in a room, and the last ones."""
     keys = room_keys(room)
-    told = (keys.shard.wake, f"{node} {room} e") if is_heard else ()
+    told = (publish, keys.shard.wake, f"{node} {room} e") if publish else ()
     count = 4 + MOVE_ARGUMENTS + len(told)
     return command_of(count, MOVE.by_digest, arguments(1, keys.log)), arguments(*told)
 

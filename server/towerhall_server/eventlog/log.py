@@ -14,7 +14,7 @@ further down, in `store`.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
@@ -49,23 +49,36 @@ from towerhall_server.eventlog.append import (
     RESTORE_MS,
     SAY,
     SNAPSHOT,
+    Publish,
     answer_of,
     append_call,
     beat_of,
     entry_of,
     move_call,
+    news_of,
     restore_call,
     run_call,
 )
 from towerhall_server.eventlog.beats import beat_all
 from towerhall_server.eventlog.entry import START, Entry, Point
 from towerhall_server.eventlog.keepsakes import Memory
-from towerhall_server.eventlog.keys import CHAT, LOBBY, NODES, PEOPLE, SHARDS, room_keys, shard_keys
-from towerhall_server.eventlog.notifications import GUESTS
+from towerhall_server.eventlog.keys import (
+    CHAT,
+    LOBBY,
+    NODES,
+    PEOPLE,
+    SHARDS,
+    room_keys,
+    shard_keys,
+    shard_of,
+)
+from towerhall_server.eventlog.notifications import GUESTS, Wake, listen
 from towerhall_server.eventlog.quotas import Quota, take_call
+from towerhall_server.eventlog.shard_news import ShardNews
 from towerhall_server.store.batch import Call, Later, give
+from towerhall_server.store.cluster import Cluster
 from towerhall_server.store.errors import StoreError
-from towerhall_server.store.opening import may_move, open_store
+from towerhall_server.store.opening import is_confirmed, may_move, open_store
 from towerhall_server.store.resp import Argument, packed
 
 NO_LINE: Final = b"0-0"
@@ -90,8 +103,15 @@ class EventLog:
         self.node = node
         self.is_heard = True
         """Whether other nodes may listen. If not, moves are not published."""
+        self._url = url
+        self._is_confirmed = is_confirmed(url)
+        """Whether the store answers appends only once replicas have them. Nobody may hear of an
+        entry before."""
         self.longest_wait_seconds = FAILOVER_WAIT_SECONDS if may_move(url) else LONGEST_WAIT_SECONDS
         self._batch = open_store(url)
+        self._shards = ShardNews(self._batch, node) if isinstance(self._batch, Cluster) else None
+        """Only a cluster has channels for each shard."""
+        self._publish_by: Publish = "PUBLISH" if self._shards is None else "SPUBLISH"
         self.memory = Memory(self._batch.call)
         shards = [shard_keys(shard) for shard in range(SHARDS)]
         self._beats = [run_call(BEAT, (s.clock, s.due), BEAT_MS, GIVEN_OUT_MS) for s in shards]
@@ -137,12 +157,13 @@ class EventLog:
         """The same with callbacks. `answered` is called at once with the answer; its return value
         is called after the whole batch has its answers. `meanwhile` is called after the request was
         sent, mostly before the answer. No callback may raise."""
+        publish: Publish = "" if self._is_confirmed else self._publish_by
         if wanted.is_move:
-            call = move_call(wanted, self.node, is_heard=self.is_heard)
+            call = move_call(wanted, self.node, publish if self.is_heard else "")
             self._batch.ask(call, partial(self._moved, wanted, answered), meanwhile)
         else:
-            call = append_call(wanted, self.node)
-            self._batch.ask(call, partial(_understand, answered), meanwhile)
+            call = append_call(wanted, self.node, publish)
+            self._batch.ask(call, partial(self._appended, wanted, answered), meanwhile)
 
     def _moved(
         self,
@@ -151,13 +172,30 @@ class EventLog:
         reply: Any,
     ) -> Later | None:
         if reply == 1:
+            self._tell(wanted)
             return answered(Appended(wanted.entry.seq))
         if isinstance(reply, StoreError):
             return answered(reply)
         # The log does not end where the move expects: the whole script tells why.
-        call = append_call(wanted, self.node)
-        self._batch.ask(call, partial(_understand, answered))
+        call = append_call(wanted, self.node, "" if self._is_confirmed else self._publish_by)
+        self._batch.ask(call, partial(self._appended, wanted, answered))
         return None
+
+    def _appended(
+        self,
+        wanted: Append,
+        answered: Callable[[Answer | StoreError], Later | None],
+        reply: Any,
+    ) -> Later | None:
+        answer = reply if isinstance(reply, StoreError) else answer_of(reply)
+        if isinstance(answer, Appended):
+            self._tell(wanted)
+        return answered(answer)
+
+    def _tell(self, wanted: Append) -> None:
+        """Tell other nodes of a confirmed entry. Else the script has told them."""
+        if self._is_confirmed and self.is_heard:
+            self._publish(room_keys(wanted.room).shard.wake, news_of(wanted, self.node))
 
     def leave(self) -> None:
         """Send pending requests now, not at the end of the tick."""
@@ -184,8 +222,9 @@ class EventLog:
         """Put a lost log back. Returns whether there is a log now: False if the room was removed or
         the store was emptied. Later entries may still be missing and need a heal."""
         # All of it leaves in one write, so another node hardly ever reads a part of the log.
-        calls = [restore_call(lost), *(append_call(entry, self.node) for entry in lost.rest)]
-        first, *_ = await self._batch.call_all(calls)
+        publish: Publish = "" if self._is_confirmed else self._publish_by
+        rest = [append_call(entry, self.node, publish) for entry in lost.rest]
+        first, *_ = await self._batch.call_all([restore_call(lost), *rest])
         if isinstance(first, StoreError):
             raise first
         return bool(first)
@@ -299,7 +338,8 @@ class EventLog:
         """Keep the record of a finished game, and its debt to the public log. Both outlive the
         log."""
         keys = room_keys(room)
-        await self._batch.call(run_call(KEEP, (keys.record, keys.shard.owed), data, ttl_ms, owed))
+        touched = (keys.record, keys.shard.owed)
+        await self._batch.call(run_call(KEEP, touched, data, ttl_ms, owed, is_durable=True))
 
     async def improve_record(self, room: str, data: bytes) -> bool:
         """Replace a record by another form, with the same expiry. Returns whether the record still
@@ -323,13 +363,18 @@ class EventLog:
     async def say(self, room: str, text: bytes, ttl_ms: int) -> Line | None:
         """Add a line to the room's chat; None if there is no such room."""
         keys = room_keys(room)
-        call = run_call(SAY, (keys.log, keys.chat), room, CHAT, text, ttl_ms)
+        publish = self._publish_by, self._chat_channel(room)
+        call = run_call(SAY, (keys.log, keys.chat), room, *publish, text, ttl_ms)
         name = await self._batch.call(call)
         return None if name is None else line_of(name, text)
 
     def hint(self, room: str, text: bytes) -> None:
         """Send viewers of a room on all nodes a message that is not stored. It may be lost."""
-        self._publish(CHAT, msgpack.packb([room.encode(), NO_LINE, text]))
+        message = msgpack.packb([room.encode(), NO_LINE, text])
+        self._publish(self._chat_channel(room), message)
+
+    def _chat_channel(self, room: str) -> str:
+        return CHAT if self._shards is None else room_keys(room).shard.said
 
     async def said(self, room: str, count: int = 50) -> tuple[Line, ...]:
         """Return the last lines of the room's chat, oldest first."""
@@ -355,6 +400,23 @@ class EventLog:
         """Whether the primary of a room is down while rooms of another one go on."""
         return self._batch.is_down(Call(packed("EXISTS", room_keys(room).log)))
 
+    def news(self) -> AsyncGenerator[Wake, None]:
+        """Listen to the news of other nodes. Raises `StoreError` if the connection is lost: listen
+        again. A cluster's shards are heard once they are heeded."""
+        return (
+            listen(self._url, self.node) if self._shards is None else self._shards.listen(self._url)
+        )
+
+    async def heed(self, room: str) -> None:
+        """Hear the news of a room from now on. Call this before the room is read."""
+        if self._shards is not None:
+            await self._shards.want(shard_of(room))
+
+    def heed_only(self, rooms: Iterable[str]) -> None:
+        """Hear no news of shards without one of these rooms."""
+        if self._shards is not None:
+            self._shards.keep({shard_of(room) for room in rooms})
+
     def tell(self, room: str, guests: bytes) -> None:
         """Tell the other nodes who watches the room here. The message may be lost."""
         data = f"{self.node} {room} ".encode() + GUESTS + guests
@@ -362,16 +424,27 @@ class EventLog:
 
     def be_there(self) -> None:
         """Tell the other nodes that this one is alive. The message may be lost."""
-        self._publish(NODES, self.node.encode())
+        self._publish_to_all(NODES, self.node.encode())
 
     def tell_people(self, count: int) -> None:
         """Tell the other nodes how many people are connected to this one. The message may be
         lost."""
-        self._publish(PEOPLE, f"{self.node} {count}".encode())
+        self._publish_to_all(PEOPLE, f"{self.node} {count}".encode())
 
     def _publish(self, channel: str, data: bytes) -> None:
-        told = self._batch.call(Call(packed("PUBLISH", channel, data)))
-        told.add_done_callback(lambda told: told.cancelled() or told.exception())
+        """Publish to the nodes that heed a shard."""
+        if self._shards is None:
+            self._publish_to_all(channel, data)
+        else:
+            self._send(packed("SPUBLISH", channel, data))
+
+    def _publish_to_all(self, channel: str, data: bytes) -> None:
+        self._send(packed("PUBLISH", channel, data))
+
+    def _send(self, command: bytes) -> None:
+        """Send a message that may be lost."""
+        sent = self._batch.call(Call(command))
+        sent.add_done_callback(lambda sent: sent.cancelled() or sent.exception())
 
     def call(self, call: Call) -> "asyncio.Future[Any]":
         """Make a call that belongs to no room. The caller interprets the answer."""
@@ -384,9 +457,3 @@ class EventLog:
 def _page(log: str, first: int, page: int) -> tuple[Argument, ...]:
     """One entry more than a page: the first is the reader's own place."""
     return ("XRANGE", log, f"{first}-0", "+", "COUNT", page + 1)
-
-
-def _understand(
-    answered: Callable[[Answer | StoreError], Later | None], reply: Any
-) -> Later | None:
-    return answered(reply if isinstance(reply, StoreError) else answer_of(reply))
