@@ -59,6 +59,8 @@ ON_SEVERAL: Final = (
     "test_a_room_ends_with_all_that_belongs_to_it",
     "test_a_lost_tail_is_healed_with_its_original_stamps",
     "test_closing_waits_for_what_is_under_way",
+    "test_other_servers_hear_each_entry_with_all_that_the_log_holds",
+    "test_other_servers_hear_chat_and_hints_and_who_watches",
 )
 """Tests of the log that `make test` also runs on stores of several engines."""
 FAILOVERS: Final = (

@@ -183,6 +183,7 @@ class ShardNews:
         for shard in self._wanted:
             place = self._cluster.place_of(_SLOTS[shard])
             if place is None:
+                self._cluster.look()
                 self._unsettled.set()
             else:
                 by_place.setdefault(place, set()).add(shard)

@@ -16,7 +16,7 @@ from towerhall_server.eventlog.answers import Answer, Append, Appended, Followin
 from towerhall_server.eventlog.entry import START, Point
 from towerhall_server.eventlog.keys import SHARDS, room_keys
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.eventlog.notifications import Missed, Woken, listen
+from towerhall_server.eventlog.notifications import Missed, Woken
 from towerhall_server.store.errors import StoreError
 from towerhall_server.store.slots import slot_of
 
@@ -154,11 +154,12 @@ async def test_shards_of_other_primaries_beat_while_one_is_silent(
 
 async def test_a_listener_finds_the_new_primary(log: EventLog, healthy: Group) -> None:
     heard: list[str] = []
+    me = EventLog(healthy.url, "me")
 
     async def hear() -> None:
         while True:
             try:
-                async with aclosing(listen(healthy.url, "me")) as wakes:
+                async with aclosing(me.news()) as wakes:
                     async for wake in wakes:
                         if isinstance(wake, Woken | Missed):
                             heard.append(getattr(wake, "room", ""))
@@ -168,6 +169,7 @@ async def test_a_listener_finds_the_new_primary(log: EventLog, healthy: Group) -
     listener = asyncio.create_task(hear())
     try:
         await until(lambda: bool(heard))
+        await me.heed("LATER")
         await play(log, healthy, Engine.kill)
         heard.clear()
         writer = Writer(log, "LATER")
@@ -180,6 +182,7 @@ async def test_a_listener_finds_the_new_primary(log: EventLog, healthy: Group) -
     finally:
         listener.cancel()
         await asyncio.gather(listener, return_exceptions=True)
+        await me.close()
 
 
 @ON_A_CLUSTER

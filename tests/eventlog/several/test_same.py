@@ -5,6 +5,7 @@ from tests.eventlog.test_append import *
 from tests.eventlog.test_belongings import *
 from tests.eventlog.test_clock import *
 from tests.eventlog.test_moves import *
+from tests.eventlog.test_news import *
 from tests.eventlog.test_quotas import *
 from tests.eventlog.test_read import *
 from tests.eventlog.test_stamps import *
