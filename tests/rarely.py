@@ -65,7 +65,9 @@ ON_SEVERAL: Final = (
 """Tests of the log that `make test` also runs on stores of several engines."""
 FAILOVERS: Final = (
     "test_a_paused_primary_is_replaced_and_cannot_fork_a_log",
-    "test_a_listener_finds_the_new_primary[sentinel]",
+    "test_a_listener_finds_the_new_primary",
+    "test_a_shard_is_heard_at_its_new_primary[paused-cluster]",
+    "test_slots_move_as_each_engine_does_it",
     "test_it_is_known_which_rooms_have_to_wait",
 )
 """Tests of failovers that only run if they are named: a killed primary is always tried."""

@@ -20,6 +20,8 @@ from redis.asyncio import Sentinel as AsyncSentinel
 from redis.asyncio.cluster import ClusterNode
 from redis.exceptions import RedisError
 
+from tests.deploy.files import make_secrets
+from tests.operators.certificates import Authority
 from tests.sockets import HOST, free_port
 from tests.store.engines import binary_of, client
 from towerhall_server.store.address import read_address
@@ -246,11 +248,13 @@ def _knows_all(sentinel: Engine, replicas: int) -> bool:
 
 
 @contextmanager
-def cluster_of(kind: str, folder: Path, *, replicas: int = 1) -> Iterator[Group]:
-    """Three primaries, each with that many replicas."""
+def cluster_of(
+    kind: str, folder: Path, *, replicas: int = 1, authority: Path | None = None
+) -> Iterator[Group]:
+    """Three primaries, each with that many replicas. With an authority, they speak TLS alone."""
     count = SHARDS * (1 + replicas)
     ports = [free_port(2) for _ in range(count)]
-    engines = [_member(kind, folder / str(n), port) for n, port in enumerate(ports)]
+    engines = [_member(kind, folder / str(n), port, authority) for n, port in enumerate(ports)]
     with together(engines):
         primaries, others = engines[:SHARDS], engines[SHARDS:]
         step = 16_384 // SHARDS + 1
@@ -265,21 +269,92 @@ def cluster_of(kind: str, folder: Path, *, replicas: int = 1) -> Iterator[Group]
             primary = primaries[number % SHARDS]
             each.ask("CLUSTER", "REPLICATE", primary.ask("CLUSTER", "MYID").decode())
         hosts = ",".join(f"{HOST}:{each.port}" for each in primaries)
-        group = Group(f"redis+cluster://{hosts}", engines)
+        url = f"redis+cluster://{hosts}"
+        if authority is not None:
+            url = f"rediss+cluster://{hosts}?ssl_ca_certs={authority}"
+        group = Group(url, engines)
         until(group._is_whole)
         until(lambda: all(_is_sound(each, replicas) for each in engines))
         yield group
 
 
-def _member(kind: str, folder: Path, port: int) -> Engine:
-    settings = USUAL | {
-        "cluster-enabled": "yes",
-        "cluster-port": str(port + 1),
-        "cluster-node-timeout": str(DOWN_MS),
-        "cluster-require-full-coverage": "no",
-        "cluster-replica-validity-factor": "0",
+@contextmanager
+def guarded_cluster_of(kind: str, folder: Path) -> Iterator[Group]:
+    """The same by TLS, for a user who has the rights of servers and no others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    make_secrets(folder / "secrets")
+    *_, line = (folder / "secrets/store_users").read_text().splitlines()
+    password = (folder / "secrets/store_password").read_text().strip()
+    _, user, *rights = line.split()
+    with cluster_of(kind, folder, authority=authority_in(folder / "authority")) as group:
+        for each in group.engines:
+            each.ask("ACL", "SETUSER", user, *rights)
+        group.url = group.url.replace("://", f"://{user}:{password}@")
+        yield group
+
+
+def authority_in(folder: Path) -> Path:
+    """An authority, with a certificate for this machine beside it."""
+    authority = Authority(folder)
+    authority.server(f"IP:{HOST}")
+    return authority.path
+
+
+def tls_of(authority: Path) -> dict[str, str]:
+    """The settings of an engine that has that certificate."""
+    return {
+        "tls-cert-file": str(authority.with_name(f"IP-{HOST}.pem")),
+        "tls-key-file": str(authority.with_name(f"IP-{HOST}.key")),
+        "tls-ca-cert-file": str(authority),
+        "tls-auth-clients": "no",
     }
-    return Engine(kind, folder, *flags_of(settings), port=port)
+
+
+def move_slot(group: Group, slot: int, source: Engine, target: Engine) -> None:
+    """Move a slot with its keys as `redis-cli --cluster reshard` does."""
+    ids = [each.ask("CLUSTER", "MYID").decode() for each in (source, target)]
+    target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
+    source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])
+    while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 1):
+        source.ask("MIGRATE", HOST, target.port, keys[0].decode(), 0, 5000)
+    for each in (target, source, *group.primaries):
+        each.ask("CLUSTER", "SETSLOT", slot, "NODE", ids[1])
+
+
+def migrate_slot(group: Group, slot: int, source: Engine, target: Engine) -> None:
+    """Move it as a whole, which Valkey 9 does by itself."""
+    to = target.ask("CLUSTER", "MYID").decode()
+    source.ask("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", to)
+    until(lambda: all(_owner(each, slot) == target.port for each in group.primaries))
+
+
+def primary_of(group: Group, slot: int) -> Engine:
+    """The engine that has a slot, as a sound one sees it."""
+    port = _owner(group.primaries[0], slot)
+    return next(each for each in group.engines if each.port == port)
+
+
+def _owner(engine: Engine, slot: int) -> int:
+    slots = engine.ask("CLUSTER", "SLOTS")
+    return int(next(node[1] for first, last, node, *_ in slots if first <= slot <= last))
+
+
+def _member(kind: str, folder: Path, port: int, authority: Path | None = None) -> Engine:
+    secured = {}
+    if authority is not None:
+        secured = tls_of(authority) | {"tls-cluster": "yes", "tls-replication": "yes"}
+    settings = (
+        USUAL
+        | secured
+        | {
+            "cluster-enabled": "yes",
+            "cluster-port": str(port + 1),
+            "cluster-node-timeout": str(DOWN_MS),
+            "cluster-require-full-coverage": "no",
+            "cluster-replica-validity-factor": "0",
+        }
+    )
+    return Engine(kind, folder, *flags_of(settings), port=port, tls=authority)
 
 
 def _members(engine: Engine) -> int:

@@ -1,5 +1,5 @@
-"""Primaries that are killed or paused while rooms write, and a slot that moves: no commit is lost,
-doubled or forked, and other primaries go on."""
+"""Primaries that are killed or paused while rooms write: no commit is lost, doubled or forked, and
+other primaries go on."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -9,8 +9,8 @@ from typing import Final
 
 import pytest
 
-from tests.eventlog.logs import attempt, whole
-from tests.sockets import HOST
+from tests.eventlog.logs import attempt
+from tests.store import several
 from tests.store.several import Engine, Group
 from towerhall_server.eventlog.answers import Answer, Append, Appended, Following, Mistimed
 from towerhall_server.eventlog.entry import START, Point
@@ -94,10 +94,11 @@ async def play(log: EventLog, group: Group, harm: Callable[[Engine], None]) -> l
 def primary_of(group: Group, room: str) -> Engine:
     if len(primaries := group.primaries) == 1:
         return primaries[0]
-    slot = slot_of(room_keys(room).log.encode())
-    slots = primaries[0].ask("CLUSTER", "SLOTS")
-    port = next(node[1] for first, last, node, *_ in slots if first <= slot <= last)
-    return next(each for each in group.engines if each.port == port)
+    return several.primary_of(group, slot_of_room(room))
+
+
+def slot_of_room(room: str) -> int:
+    return slot_of(room_keys(room).log.encode())
 
 
 async def check(log: EventLog, writers: list[Writer]) -> None:
@@ -200,34 +201,3 @@ async def test_it_is_known_which_rooms_have_to_wait(log: EventLog, healthy: Grou
         await until(lambda: not log.is_down(ROOMS[0]))
     finally:
         harmed.resume()
-
-
-@ON_A_CLUSTER
-async def test_a_slot_moves_while_its_room_writes(log: EventLog, healthy: Group) -> None:
-    slot = slot_of(room_keys(ROOMS[0]).log.encode())
-    source = await asyncio.to_thread(primary_of, healthy, ROOMS[0])
-    target = next(each for each in healthy.primaries if each is not source)
-    writer = Writer(log, ROOMS[0])
-    writing = asyncio.create_task(writer.run())
-    try:
-        await until(lambda: len(writer.places) > 5)
-        await asyncio.to_thread(move_slot, healthy, slot, source, target)
-        after = len(writer.places)
-        await until(lambda: len(writer.places) > after + 5)
-    finally:
-        writer.stopped = True
-        await asyncio.wait_for(writing, SOON_SECONDS)
-        await asyncio.to_thread(move_slot, healthy, slot, target, source)
-    await check(log, [writer])
-    assert len(await whole(log, ROOMS[0])) > 10
-
-
-def move_slot(group: Group, slot: int, source: Engine, target: Engine) -> None:
-    """As `redis-cli --cluster reshard` does it."""
-    ids = [each.ask("CLUSTER", "MYID").decode() for each in (source, target)]
-    target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
-    source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])
-    while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 1):
-        source.ask("MIGRATE", HOST, target.port, keys[0].decode(), 0, 5000)
-    for each in (target, source, *group.primaries):
-        each.ask("CLUSTER", "SETSLOT", slot, "NODE", ids[1])
