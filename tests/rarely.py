@@ -11,6 +11,8 @@ from tests.examples import is_long
 
 FAULTS: Final = (
     "all_gone_back",
+    "cluster_confirmed",
+    "cluster_lag",
     "cluster_primary_killed",
     "connect_storm",
     "hostile_frames",

@@ -9,7 +9,7 @@ import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
@@ -22,6 +22,7 @@ from redis.exceptions import RedisError
 
 from tests.deploy.files import make_secrets
 from tests.operators.certificates import Authority
+from tests.proxy.lag import RELAYS, Relays
 from tests.sockets import HOST, free_port
 from tests.store.engines import binary_of, client
 from towerhall_server.store.address import read_address
@@ -31,6 +32,12 @@ NAME: Final = "towers"
 SHARDS: Final = 3
 SOON_SECONDS: Final = 30.0
 LOOK_SECONDS: Final = 0.02
+ANNOUNCED: Final = {
+    "cluster-announce-ip": RELAYS,
+    "cluster-announce-hostname": HOST,
+    "cluster-preferred-endpoint-type": "hostname",
+}
+"""Other engines come by a relay, and clients do not."""
 DOWN_MS: Final = 700
 """Milliseconds of silence after which sentinels or a cluster elect another primary."""
 USUAL: Final = {
@@ -135,6 +142,8 @@ class Group:
         self.url = url
         self.engines = engines
         self.others = others
+        self.cut: Callable[[int], None] = lambda port: None
+        """Loses what is on its way from the engine at a port to its replicas."""
 
     @property
     def primaries(self) -> list[Engine]:
@@ -249,12 +258,32 @@ def _knows_all(sentinel: Engine, replicas: int) -> bool:
 
 @contextmanager
 def cluster_of(
-    kind: str, folder: Path, *, replicas: int = 1, authority: Path | None = None
+    kind: str,
+    folder: Path,
+    *,
+    replicas: int = 1,
+    authority: Path | None = None,
+    lag_seconds: float = 0.0,
 ) -> Iterator[Group]:
-    """Three primaries, each with that many replicas. With an authority, they speak TLS alone."""
-    count = SHARDS * (1 + replicas)
-    ports = [free_port(2) for _ in range(count)]
-    engines = [_member(kind, folder / str(n), port, authority) for n, port in enumerate(ports)]
+    """Three primaries, each with that many replicas. With an authority, they speak TLS alone. With
+    a lag, replication goes by relays."""
+    ports = [free_port(2) for _ in range(SHARDS * (1 + replicas))]
+    more = dict(ANNOUNCED) if lag_seconds else {}
+    if authority is not None:
+        more |= tls_of(authority) | {"tls-cluster": "yes", "tls-replication": "yes"}
+    engines = [_member(kind, folder / str(n), p, authority, more) for n, p in enumerate(ports)]
+    relays = Relays([each for port in ports for each in (port, port + 1)], lag_seconds)
+    with relays.running() if lag_seconds else nullcontext(), _joined(engines, replicas) as group:
+        if authority is not None:
+            group.url = f"{group.url.replace('redis', 'rediss')}?ssl_ca_certs={authority}"
+        if lag_seconds:
+            group.cut = relays.end
+        yield group
+
+
+@contextmanager
+def _joined(engines: Sequence[Engine], replicas: int) -> Iterator[Group]:
+    count = len(engines)
     with together(engines):
         primaries, others = engines[:SHARDS], engines[SHARDS:]
         step = 16_384 // SHARDS + 1
@@ -269,10 +298,7 @@ def cluster_of(
             primary = primaries[number % SHARDS]
             each.ask("CLUSTER", "REPLICATE", primary.ask("CLUSTER", "MYID").decode())
         hosts = ",".join(f"{HOST}:{each.port}" for each in primaries)
-        url = f"redis+cluster://{hosts}"
-        if authority is not None:
-            url = f"rediss+cluster://{hosts}?ssl_ca_certs={authority}"
-        group = Group(url, engines)
+        group = Group(f"redis+cluster://{hosts}", engines)
         until(group._is_whole)
         until(lambda: all(_is_sound(each, replicas) for each in engines))
         yield group
@@ -339,13 +365,12 @@ def _owner(engine: Engine, slot: int) -> int:
     return int(next(node[1] for first, last, node, *_ in slots if first <= slot <= last))
 
 
-def _member(kind: str, folder: Path, port: int, authority: Path | None = None) -> Engine:
-    secured = {}
-    if authority is not None:
-        secured = tls_of(authority) | {"tls-cluster": "yes", "tls-replication": "yes"}
+def _member(
+    kind: str, folder: Path, port: int, authority: Path | None, more: dict[str, str]
+) -> Engine:
     settings = (
         USUAL
-        | secured
+        | more
         | {
             "cluster-enabled": "yes",
             "cluster-port": str(port + 1),

@@ -1,7 +1,7 @@
 """Many rooms of players and spectators, kept busy: when a game is over, another one is begun."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from random import Random
 from typing import Final, TypeVar
 
@@ -46,6 +46,8 @@ class CrowdTable:
         self.tasks: list[asyncio.Task[None]] = []
         self.replaced = False
         """Another game was begun when this one was over."""
+        self.longest_wait = 0.0
+        """Seconds from sending a command to its answer, at most, since this was set to 0."""
         self._struck_at: float | None = None
         self._all_back = False
         self._crowd = crowd
@@ -103,6 +105,7 @@ class CrowdTable:
     def moved(self, player: Player, seconds: float) -> None:
         """The first move after everybody is back: the room is playable again."""
         self._crowd.latencies.append(seconds)
+        self.longest_wait = max(self.longest_wait, seconds)
         if self._struck_at is not None and self._all_back:
             elapsed = asyncio.get_running_loop().time() - self._struck_at
             self._crowd.back_after.append(elapsed)
@@ -173,10 +176,12 @@ class Crowd:
         """Commands under way, at one of the addresses or anywhere."""
         return sum(player.in_flight for player in self if at is None or player.at == at)
 
-    def strike(self, at: int | None = None) -> None:
+    def strike(self, at: int | None = None, rooms: Container[str] | None = None) -> None:
         """Something happens to the node at this address: watch the games there. Or to all nodes:
-        watch those whose players are all in."""
+        watch those whose players are all in. With `rooms`, only these are watched."""
         for table in self.tables.values():
+            if rooms is not None and table.code not in rooms:
+                continue
             seated = [each for each in table.players if each.wanted is not None]
             if any(each.status != "playing" for each in seated):
                 continue
