@@ -49,23 +49,25 @@ class Relays:
     def __init__(self, ports: Sequence[int], lag_seconds: float) -> None:
         self._relays = {port: Relay(port, lag_seconds) for port in ports}
         self._ready, self._over = Event(), asyncio.Event()
-        self._loop = asyncio.new_event_loop()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def end(self, port: int) -> None:
         """Lose all that is on its way from the engine at this port."""
+        assert self._loop is not None
         self._loop.call_soon_threadsafe(self._relays[port].end_all)
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        thread = Thread(target=self._loop.run_until_complete, args=(self._run(),))
+        loop = self._loop = asyncio.new_event_loop()
+        thread = Thread(target=loop.run_until_complete, args=(self._run(),))
         thread.start()
         try:
             assert self._ready.wait(10)
             yield
         finally:
-            self._loop.call_soon_threadsafe(self._over.set)
+            loop.call_soon_threadsafe(self._over.set)
             thread.join()
-            self._loop.close()
+            loop.close()
 
     async def _run(self) -> None:
         async with AsyncExitStack() as stack:

@@ -12,7 +12,7 @@ from tests.sockets import HOST
 from tests.store.engines import KINDS
 from tests.store.several import USUAL, Engine, flags_of, together, until
 from towerhall_server.eventlog.answers import Append, Lost
-from towerhall_server.eventlog.append import append_call, move_call, restore_call
+from towerhall_server.eventlog.append import CONFIRM, append_call, move_call, restore_call, run_call
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.store.batch import Batch, Call, batch_to
 from towerhall_server.store.confirming import UNCONFIRMED, WAIT_MS, ConfirmingConnection
@@ -119,9 +119,11 @@ async def test_a_retry_is_acknowledged_only_when_the_replica_has_it(pair: list[E
         assert await answer_of(primary, move_call(move, "here")) == UNCONFIRMED
         written = primary.ask("XLEN", room_keys(move.room).log)
         assert written == 2
-        again = [append_call(move, "here"), restore_call(lost(first))]
+        entry = f"{move.entry.seq}-0", move.entry.chain
+        seen = run_call(CONFIRM, (room_keys(move.room).log,), *entry, is_durable=True)
+        again = [append_call(move, "here"), restore_call(lost(first)), seen]
         answers = await asyncio.gather(*(answer_of(primary, call) for call in again))
-        assert answers == [UNCONFIRMED] * 2
+        assert answers == [UNCONFIRMED] * 3
         # What need not survive a failover does not wait.
         assert await answer_of(primary, Call(packed("PING"))) == b"PONG"
     finally:

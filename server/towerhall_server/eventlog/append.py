@@ -50,6 +50,7 @@ def script_of(name: str) -> Script:
 ADVANCE: Final = script_of("advance.lua")
 APPEND: Final = script_of("append.lua")
 BEAT: Final = script_of("beat.lua")
+CONFIRM: Final = script_of("confirm.lua")
 KEEP: Final = script_of("keep.lua")
 MOVE: Final = script_of("move.lua")
 NOW: Final = script_of("now.lua")

@@ -40,6 +40,7 @@ from towerhall_server.eventlog.append import (
     ADVANCE,
     BEAT,
     BEAT_MS,
+    CONFIRM,
     ENDED_MS,
     GIVEN_OUT_MS,
     KEEP,
@@ -216,7 +217,17 @@ class EventLog:
             # Another node may have healed it between the two reads.
             if top.seq < first:
                 return Behind(top)
-        return reading_of(place, tuple(map(entry_of, found)), more=len(found) == page + 1)
+        entries = tuple(map(entry_of, found))
+        if self._is_confirmed and entries[-1].seq > place.seq:
+            await self._confirm(log, entries[-1])
+        return reading_of(place, entries, more=len(found) == page + 1)
+
+    async def _confirm(self, log: str, newest: Entry) -> None:
+        """Raise `StoreError` unless replicas have an entry that was read: its append may still wait
+        for them, and nobody may see it before."""
+        place = f"{newest.seq}-0", newest.chain
+        if not await self._batch.call(run_call(CONFIRM, (log,), *place, is_durable=True)):
+            raise StoreError("the log has changed since it was read")
 
     async def restore(self, lost: Lost) -> bool:
         """Put a lost log back. Returns whether there is a log now: False if the room was removed or

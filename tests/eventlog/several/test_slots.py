@@ -175,6 +175,9 @@ async def test_nobody_hears_of_an_entry_before_a_replica_has_it(
             with pytest.raises(StoreError, match="too few replicas"):
                 await careful.append(wanted)
             assert len(await whole(log)) == 2
+            # Who reads it must not show it either.
+            with pytest.raises(StoreError, match="too few replicas"):
+                await listener.log.read(ROOM, place)
             assert listener.seqs() == []
         finally:
             for each in replicas:
