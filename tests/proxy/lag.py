@@ -3,14 +3,15 @@
 An engine of a cluster announces an address of its relay to the others, and its own to clients. So
 only replicas and the bus go by the relay. Bytes to replicas wait there, and are lost with it.
 
-The relays of all engines share a thread with a loop of its own. Linux only: elsewhere there is one
-loopback address.
+The relays of all engines are one process: engines must not miss each other's pings because a test
+is busy. Linux only: elsewhere there is one loopback address.
 """
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from threading import Event, Thread
 from typing import Final
 
 from tests.proxy.carrier import CHUNK, Direction, Ends, TcpCarrier
@@ -18,6 +19,7 @@ from tests.proxy.carrier import CHUNK, Direction, Ends, TcpCarrier
 RELAYS: Final = "127.0.0.2"
 """Where relays listen, at the ports of their engines."""
 FULL_SYNC: Final = b"PSYNC"
+READY: Final = b"ready\n"
 
 
 class Relay(TcpCarrier):
@@ -44,34 +46,58 @@ class Relay(TcpCarrier):
 
 
 class Relays:
-    """The relays of some engines."""
+    """The relays of some engines, as a process."""
 
     def __init__(self, ports: Sequence[int], lag_seconds: float) -> None:
-        self._relays = {port: Relay(port, lag_seconds) for port in ports}
-        self._ready, self._over = Event(), asyncio.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._command = [sys.executable, "-m", __name__, str(lag_seconds), *map(str, ports)]
+        self._process: subprocess.Popen[bytes] | None = None
 
     def end(self, port: int) -> None:
         """Lose all that is on its way from the engine at this port."""
-        assert self._loop is not None
-        self._loop.call_soon_threadsafe(self._relays[port].end_all)
+        self._ask(b"%d\n" % port)
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        loop = self._loop = asyncio.new_event_loop()
-        thread = Thread(target=loop.run_until_complete, args=(self._run(),))
-        thread.start()
-        try:
-            assert self._ready.wait(10)
-            yield
-        finally:
-            loop.call_soon_threadsafe(self._over.set)
-            thread.join()
-            loop.close()
+        with subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as process:
+            self._process = process
+            try:
+                assert process.stdout is not None
+                assert process.stdout.readline() == READY
+                yield
+            finally:
+                process.terminate()
 
-    async def _run(self) -> None:
-        async with AsyncExitStack() as stack:
-            for relay in self._relays.values():
-                await stack.enter_async_context(relay)
-            self._ready.set()
-            await self._over.wait()
+    def _ask(self, line: bytes) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(line)
+        self._process.stdin.flush()
+        assert self._process.stdout.readline() == READY
+
+
+async def relay(lag_seconds: float, ports: Sequence[int]) -> None:
+    """Relay until this process ends. A port on a line by itself ends the ways to it."""
+    relays = {port: Relay(port, lag_seconds) for port in ports}
+    lines = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(lines), sys.stdin
+    )
+    async with AsyncExitStack() as stack:
+        for each in relays.values():
+            await stack.enter_async_context(each)
+        tell_ready()
+        while line := await lines.readline():
+            relays[int(line)].end_all()
+            tell_ready()
+
+
+def tell_ready() -> None:
+    sys.stdout.buffer.write(READY)
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    asyncio.run(relay(float(sys.argv[1]), [int(port) for port in sys.argv[2:]]))
