@@ -70,7 +70,7 @@ FAILOVERS: Final = (
     "test_a_listener_finds_the_new_primary",
     "test_a_shard_is_heard_at_its_new_primary[paused-cluster]",
     "test_slots_move_as_each_engine_does_it",
-    "test_it_is_known_which_rooms_have_to_wait",
+    "test_it_is_known_which_rooms_have_to_wait_and_seats_are_given_in_others",
 )
 """Tests of failovers that only run if they are named: a killed primary is always tried."""
 RIGHTS: Final = (

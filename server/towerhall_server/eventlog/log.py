@@ -402,14 +402,18 @@ class EventLog:
         """Take one token of each bucket and return 0, or take none and return the milliseconds to
         wait. After a `StoreError` the tokens may be taken."""
         call = take_call(quotas)
-        if self._batch.is_down(call):
+        if self.is_call_down(call):
             raise StoreError("the primary of the quotas is down")
         wait_ms: int = await self._batch.call(call)
         return wait_ms
 
     def is_down(self, room: str) -> bool:
         """Whether the primary of a room is down while rooms of another one go on."""
-        return self._batch.is_down(Call(packed("EXISTS", room_keys(room).log)))
+        return self.is_call_down(Call(packed("EXISTS", room_keys(room).log)))
+
+    def is_call_down(self, call: Call) -> bool:
+        """The same for a call that belongs to no room."""
+        return self._batch.is_down(call)
 
     def news(self) -> AsyncGenerator[Wake, None]:
         """Listen to the news of other nodes. Raises `StoreError` if the connection is lost: listen

@@ -15,6 +15,7 @@ from tests.store.several import Engine, Group
 from towerhall_server.eventlog.answers import Answer, Append, Appended, Following, Mistimed
 from towerhall_server.eventlog.entry import START, Point
 from towerhall_server.eventlog.keys import SHARDS, room_keys
+from towerhall_server.eventlog.lobby import COMING, Expected, LobbyStore
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.notifications import Missed, Woken
 from towerhall_server.store.errors import StoreError
@@ -187,17 +188,24 @@ async def test_a_listener_finds_the_new_primary(log: EventLog, healthy: Group) -
 
 
 @ON_A_CLUSTER
-async def test_it_is_known_which_rooms_have_to_wait(log: EventLog, healthy: Group) -> None:
+async def test_it_is_known_which_rooms_have_to_wait_and_seats_are_given_in_others(
+    log: EventLog, healthy: Group
+) -> None:
     await log.beat_all()
     assert not any(map(log.is_down, ROOMS))
-    harmed = await asyncio.to_thread(primary_of, healthy, ROOMS[0])
+    slot = slot_of(COMING.encode())
+    harmed = await asyncio.to_thread(several.primary_of, healthy, slot)
     elsewhere = [room for room in ROOMS if primary_of(healthy, room) is not harmed]
+    here, *_ = set(ROOMS) - set(elsewhere)
     harmed.pause()
     try:
         await log.beat_all()
         assert elsewhere
         # Silence makes all of them doubtful, until each has answered a ping.
-        await until(lambda: log.is_down(ROOMS[0]) and not any(map(log.is_down, elsewhere)))
-        await until(lambda: not log.is_down(ROOMS[0]))
+        await until(lambda: log.is_down(here) and not any(map(log.is_down, elsewhere)))
+        began = monotonic()
+        await LobbyStore(log).expect(Expected(elsewhere[0], "ada"), 1000)
+        assert monotonic() - began < 1
+        await until(lambda: not log.is_down(here))
     finally:
         harmed.resume()
