@@ -338,7 +338,9 @@ class EventLog:
         """Keep a secret if there is none yet. After a `StoreError`, `secret` tells which one was
         kept."""
         key = room_keys(room).secret
-        return await self._ask("SET", key, secret, "NX", "PX", ttl_ms) is not None
+        command = packed("SET", key, secret, "NX", "PX", ttl_ms)
+        # A failover between secret and log would leave a room that nobody can open.
+        return await self._batch.call(Call(command, is_durable=True)) is not None
 
     async def secret(self, room: str) -> bytes | None:
         """Return the room's secret. It is removed with the room."""
