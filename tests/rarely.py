@@ -41,6 +41,7 @@ IN_PROGRAMS: Final = {
         "test_frames_of_the_board_are_measured",
         "test_a_long_log_is_measured_against_a_short_one",
         "test_a_load_without_spare_tables_fails_when_a_game_ends",
+        "test_moves_on_three_primaries_are_measured_against_one_engine",
     ),
     # They install packages by npm. `make bench peers` runs them before it measures.
     "test_peers.py": (

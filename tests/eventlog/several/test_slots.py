@@ -27,6 +27,7 @@ from towerhall_server.store.errors import StoreError
 
 SLOT: Final = slot_of_room(ROOM)
 BEAT_SECONDS: Final = 0.5
+HEARD_SECONDS: Final = 10.0
 Move = Callable[[Group, int, Engine, Engine], None]
 
 
@@ -45,9 +46,10 @@ class Listener:
 
     async def until_heard_again(self, reads: int, writer: Writer) -> None:
         """Until the room was read once more than that, and entries of from now on are heard."""
-        await until(lambda: self.told_to_read() > reads)
-        later = len(writer.places)
-        await until(lambda: later < max(self.seqs()))
+        async with asyncio.timeout(HEARD_SECONDS):
+            await until(lambda: self.told_to_read() > reads)
+            later = len(writer.places)
+            await until(lambda: later < max(self.seqs()))
 
 
 @asynccontextmanager
