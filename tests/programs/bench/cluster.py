@@ -83,6 +83,7 @@ async def _measure(one: Engine, engines: Sequence[Engine], cluster_url: str) -> 
         Figure("move on one engine, engine", there, "us"),
         Figure("move on three primaries, this process", median(same.here_us), "us"),
         Figure("move on three primaries, engines", median(same.there_us), "us"),
+        Figure("the same with three times the rooms, engines", median(full.there_us), "us"),
         Figure(
             "this process, times that of one engine", median(same.here_us) / here, "", at_most=1.3
         ),

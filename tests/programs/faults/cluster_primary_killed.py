@@ -83,6 +83,8 @@ async def harmed(
 ) -> AsyncIterator[Callable[[], Awaitable[bool]]]:
     """One primary is killed or paused while the block lasts, which may ask whether it was replaced.
     `others` gets the longest wait of each room of another primary until then."""
+    # Rooms of the primary before may wait for it still, and do not wait for this one.
+    await on.crowd.recovered()
     group = on.rig.group
     primaries = await asyncio.to_thread(lambda: group.primaries)
     slots = {

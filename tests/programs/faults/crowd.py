@@ -66,6 +66,11 @@ class CrowdTable:
         return all(player.status == "over" or player.sent_away for player in self.players)
 
     @property
+    def is_struck(self) -> bool:
+        """Whether no player has moved since something happened."""
+        return self._struck_at is not None and not self.over
+
+    @property
     def sent_away(self) -> bool:
         return all(player.sent_away for player in self.players)
 
@@ -191,6 +196,14 @@ class Crowd:
                 else any(e.up and e.at == at for e in seated)
             ):
                 table.strike()
+
+    async def recovered(self) -> None:
+        """Wait until every room that was struck has moved again; not for one that never does."""
+        deadline = asyncio.get_running_loop().time() + QUIET_SECONDS
+        while any(table.is_struck for table in self.tables.values()):
+            if asyncio.get_running_loop().time() > deadline:
+                return
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def open(self, rooms: int | None = None) -> None:
         """Begin so many games, and wait until they are played."""
