@@ -11,6 +11,8 @@ from tests.examples import is_long
 
 FAULTS: Final = (
     "all_gone_back",
+    "cluster_confirmed",
+    "cluster_lag",
     "cluster_primary_killed",
     "connect_storm",
     "hostile_frames",
@@ -39,6 +41,7 @@ IN_PROGRAMS: Final = {
         "test_frames_of_the_board_are_measured",
         "test_a_long_log_is_measured_against_a_short_one",
         "test_a_load_without_spare_tables_fails_when_a_game_ends",
+        "test_moves_on_three_primaries_are_measured_against_one_engine",
     ),
     # They install packages by npm. `make bench peers` runs them before it measures.
     "test_peers.py": (
@@ -59,12 +62,16 @@ ON_SEVERAL: Final = (
     "test_a_room_ends_with_all_that_belongs_to_it",
     "test_a_lost_tail_is_healed_with_its_original_stamps",
     "test_closing_waits_for_what_is_under_way",
+    "test_other_servers_hear_each_entry_with_all_that_the_log_holds",
+    "test_other_servers_hear_chat_and_hints_and_who_watches",
 )
 """Tests of the log that `make test` also runs on stores of several engines."""
 FAILOVERS: Final = (
     "test_a_paused_primary_is_replaced_and_cannot_fork_a_log",
-    "test_a_listener_finds_the_new_primary[sentinel]",
-    "test_it_is_known_which_rooms_have_to_wait",
+    "test_a_listener_finds_the_new_primary",
+    "test_a_shard_is_heard_at_its_new_primary[paused-cluster]",
+    "test_slots_move_as_each_engine_does_it",
+    "test_it_is_known_which_rooms_have_to_wait_and_seats_are_given_in_others",
 )
 """Tests of failovers that only run if they are named: a killed primary is always tried."""
 RIGHTS: Final = (

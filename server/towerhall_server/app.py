@@ -38,7 +38,7 @@ from towerhall_server.config.settings import Settings
 from towerhall_server.config.texts import safe_url
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.eventlog.notifications import Wake, listen
+from towerhall_server.eventlog.notifications import Wake
 from towerhall_server.eventlog.operators import OperatorStore
 from towerhall_server.game import discover
 from towerhall_server.gateway.hall import Hall
@@ -225,7 +225,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         app.router.redirect_slashes = False
 
         def heard_by_all() -> AsyncIterator[Wake]:
-            wakes = tapped(public, listen(store_url, name))
+            wakes = tapped(public, log.news())
             return log.memory.tapped(people.tapped(events.tapped(board.tapped(wakes))))
 
         tasks = (

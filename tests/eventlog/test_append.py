@@ -4,7 +4,6 @@ import asyncio
 from itertools import pairwise
 from typing import Any
 
-import msgpack
 import msgspec
 import pytest
 from redis.asyncio import Redis
@@ -29,7 +28,7 @@ from towerhall_server.eventlog.answers import (
     Gone,
     Mistimed,
 )
-from towerhall_server.eventlog.entry import START, Entry, Point, Stamps
+from towerhall_server.eventlog.entry import START, Point, Stamps
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import EventLog
 
@@ -207,18 +206,3 @@ async def test_time_never_runs_backwards_in_a_log(log: EventLog, redis: Redis) -
     early = attempt(place, stamps=before.stamps)
     assert await log.append(early) == Mistimed(late)
     assert await log.append(attempt(place, stamps=late)) == Appended(3)
-
-
-async def test_each_entry_is_published_to_the_shard(log: EventLog, redis: Redis) -> None:
-    listener = redis.pubsub()
-    await listener.subscribe(KEYS.shard.wake)
-    wanted = attempt()
-    assert await log.append(wanted) == Appended(1)
-    message = None
-    while message is None or message["type"] == "subscribe":
-        message = await listener.get_message(timeout=5)
-    names, _, packed = message["data"].partition(b" e")
-    seq, commit_id, chain, blob, wall_ms, served_ms = msgpack.unpackb(packed, raw=True)
-    await listener.aclose()  # type: ignore[no-untyped-call]
-    assert names == f"{log.node} {ROOM}".encode()
-    assert Entry(seq, commit_id, chain, blob, Stamps(wall_ms, served_ms)) == wanted.entry

@@ -3,7 +3,6 @@
 import asyncio
 
 import msgspec
-import pytest
 from redis.asyncio import Redis
 
 from tests.eventlog.logs import ROOM, attempt, copy_of, go_back, grow, place_after, whole
@@ -74,23 +73,3 @@ async def test_a_move_never_begins_a_log(log: EventLog, redis: Redis) -> None:
     await redis.delete(KEYS.log)
     assert await log.append(attempt(place, is_move=True)) == Gone()
     assert not await redis.exists(KEYS.log)
-
-
-@pytest.mark.parametrize("is_heard", [True, False])
-async def test_a_move_is_published_if_other_nodes_may_listen(
-    log: EventLog, redis: Redis, is_heard: bool
-) -> None:
-    (place,) = await grow(log, 1)
-    log.appender.is_heard = is_heard
-    async with redis.pubsub() as heard:
-        await heard.subscribe(KEYS.shard.wake)
-        assert await heard.get_message(timeout=10)  # the store listens for it from here on
-        wanted = attempt(place, is_move=True)
-        place_after(wanted, await log.append(wanted))
-        await redis.publish(KEYS.shard.wake, "end")
-        messages = []
-        async for message in heard.listen():
-            if message["data"] == b"end":
-                break
-            messages.append(message)
-    assert len(messages) == is_heard

@@ -9,7 +9,7 @@ import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final
@@ -20,6 +20,9 @@ from redis.asyncio import Sentinel as AsyncSentinel
 from redis.asyncio.cluster import ClusterNode
 from redis.exceptions import RedisError
 
+from tests.deploy.files import make_secrets
+from tests.operators.certificates import Authority
+from tests.proxy.lag import RELAYS, Relays
 from tests.sockets import HOST, free_port
 from tests.store.engines import binary_of, client
 from towerhall_server.store.address import read_address
@@ -29,6 +32,12 @@ NAME: Final = "towers"
 SHARDS: Final = 3
 SOON_SECONDS: Final = 30.0
 LOOK_SECONDS: Final = 0.02
+ANNOUNCED: Final = {
+    "cluster-announce-ip": RELAYS,
+    "cluster-announce-hostname": HOST,
+    "cluster-preferred-endpoint-type": "hostname",
+}
+"""Other engines come by a relay, and clients do not."""
 DOWN_MS: Final = 700
 """Milliseconds of silence after which sentinels or a cluster elect another primary."""
 USUAL: Final = {
@@ -133,6 +142,8 @@ class Group:
         self.url = url
         self.engines = engines
         self.others = others
+        self.cut: Callable[[int], None] = lambda port: None
+        """Loses what is on its way from the engine at a port to its replicas."""
 
     @property
     def primaries(self) -> list[Engine]:
@@ -246,11 +257,33 @@ def _knows_all(sentinel: Engine, replicas: int) -> bool:
 
 
 @contextmanager
-def cluster_of(kind: str, folder: Path, *, replicas: int = 1) -> Iterator[Group]:
-    """Three primaries, each with that many replicas."""
-    count = SHARDS * (1 + replicas)
-    ports = [free_port(2) for _ in range(count)]
-    engines = [_member(kind, folder / str(n), port) for n, port in enumerate(ports)]
+def cluster_of(
+    kind: str,
+    folder: Path,
+    *,
+    replicas: int = 1,
+    authority: Path | None = None,
+    lag_seconds: float = 0.0,
+) -> Iterator[Group]:
+    """Three primaries, each with that many replicas. With an authority, they speak TLS alone. With
+    a lag, replication goes by relays."""
+    ports = [free_port(2) for _ in range(SHARDS * (1 + replicas))]
+    more = dict(ANNOUNCED) if lag_seconds else {}
+    if authority is not None:
+        more |= tls_of(authority) | {"tls-cluster": "yes", "tls-replication": "yes"}
+    engines = [_member(kind, folder / str(n), p, authority, more) for n, p in enumerate(ports)]
+    relays = Relays([each for port in ports for each in (port, port + 1)], lag_seconds)
+    with relays.running() if lag_seconds else nullcontext(), _joined(engines, replicas) as group:
+        if authority is not None:
+            group.url = f"{group.url.replace('redis', 'rediss')}?ssl_ca_certs={authority}"
+        if lag_seconds:
+            group.cut = relays.end
+        yield group
+
+
+@contextmanager
+def _joined(engines: Sequence[Engine], replicas: int) -> Iterator[Group]:
+    count = len(engines)
     with together(engines):
         primaries, others = engines[:SHARDS], engines[SHARDS:]
         step = 16_384 // SHARDS + 1
@@ -271,15 +304,82 @@ def cluster_of(kind: str, folder: Path, *, replicas: int = 1) -> Iterator[Group]
         yield group
 
 
-def _member(kind: str, folder: Path, port: int) -> Engine:
-    settings = USUAL | {
-        "cluster-enabled": "yes",
-        "cluster-port": str(port + 1),
-        "cluster-node-timeout": str(DOWN_MS),
-        "cluster-require-full-coverage": "no",
-        "cluster-replica-validity-factor": "0",
+@contextmanager
+def guarded_cluster_of(kind: str, folder: Path) -> Iterator[Group]:
+    """The same by TLS, for a user who has the rights of servers and no others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    make_secrets(folder / "secrets")
+    *_, line = (folder / "secrets/store_users").read_text().splitlines()
+    password = (folder / "secrets/store_password").read_text().strip()
+    _, user, *rights = line.split()
+    with cluster_of(kind, folder, authority=authority_in(folder / "authority")) as group:
+        for each in group.engines:
+            each.ask("ACL", "SETUSER", user, *rights)
+        group.url = group.url.replace("://", f"://{user}:{password}@")
+        yield group
+
+
+def authority_in(folder: Path) -> Path:
+    """An authority, with a certificate for this machine beside it."""
+    authority = Authority(folder)
+    authority.server(f"IP:{HOST}")
+    return authority.path
+
+
+def tls_of(authority: Path) -> dict[str, str]:
+    """The settings of an engine that has that certificate."""
+    return {
+        "tls-cert-file": str(authority.with_name(f"IP-{HOST}.pem")),
+        "tls-key-file": str(authority.with_name(f"IP-{HOST}.key")),
+        "tls-ca-cert-file": str(authority),
+        "tls-auth-clients": "no",
     }
-    return Engine(kind, folder, *flags_of(settings), port=port)
+
+
+def move_slot(group: Group, slot: int, source: Engine, target: Engine) -> None:
+    """Move a slot with its keys as `redis-cli --cluster reshard` does."""
+    ids = [each.ask("CLUSTER", "MYID").decode() for each in (source, target)]
+    target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
+    source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])
+    while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 1):
+        source.ask("MIGRATE", HOST, target.port, keys[0].decode(), 0, 5000)
+    for each in (target, source, *group.primaries):
+        each.ask("CLUSTER", "SETSLOT", slot, "NODE", ids[1])
+
+
+def migrate_slot(group: Group, slot: int, source: Engine, target: Engine) -> None:
+    """Move it as a whole, which Valkey 9 does by itself."""
+    to = target.ask("CLUSTER", "MYID").decode()
+    source.ask("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", to)
+    until(lambda: all(_owner(each, slot) == target.port for each in group.primaries))
+
+
+def primary_of(group: Group, slot: int) -> Engine:
+    """The engine that has a slot, as a sound one sees it."""
+    port = _owner(group.primaries[0], slot)
+    return next(each for each in group.engines if each.port == port)
+
+
+def _owner(engine: Engine, slot: int) -> int:
+    slots = engine.ask("CLUSTER", "SLOTS")
+    return int(next(node[1] for first, last, node, *_ in slots if first <= slot <= last))
+
+
+def _member(
+    kind: str, folder: Path, port: int, authority: Path | None, more: dict[str, str]
+) -> Engine:
+    settings = (
+        USUAL
+        | more
+        | {
+            "cluster-enabled": "yes",
+            "cluster-port": str(port + 1),
+            "cluster-node-timeout": str(DOWN_MS),
+            "cluster-require-full-coverage": "no",
+            "cluster-replica-validity-factor": "0",
+        }
+    )
+    return Engine(kind, folder, *flags_of(settings), port=port, tls=authority)
 
 
 def _members(engine: Engine) -> int:

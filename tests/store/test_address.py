@@ -33,6 +33,14 @@ def test_a_cluster_is_found_by_some_of_its_nodes() -> None:
     assert address.at(("n3.example", 9)) == "redis://:pw@n3.example:9/"
 
 
+def test_replicas_are_waited_for_behind_sentinels_and_on_a_cluster() -> None:
+    for url in ("redis+cluster://n1.example?wait=1", "redis+sentinel://s1.example/towers?wait=2"):
+        address = read_address(url)
+        assert address.wait == int(url[-1])
+        assert "wait" not in address.at(("e.example", 7))
+    assert read_address("redis+cluster://n1.example").wait == 0
+
+
 @pytest.mark.parametrize("url", ["redis://e.example/3", "rediss://e.example", "unix:///run/e.sock"])
 def test_one_engine_is_what_redis_py_understands(url: str) -> None:
     address = read_address(url)
@@ -52,6 +60,9 @@ def test_one_engine_is_what_redis_py_understands(url: str) -> None:
         ("redis+cluster://n1.example?db=1", "no database but 0"),
         ("redis+cluster://n1.example?sentinel_user=eve", "has no sentinels"),
         ("redis://e.example?sentinel_password=x", "belongs to redis+sentinel"),
+        ("redis+cluster://n1.example?wait=one", "a number of replicas"),
+        ("redis+cluster://n1.example?wait=10", "a number of replicas"),
+        ("redis://e.example?wait=1", "belongs to redis+sentinel:// and redis+cluster://"),
         ("redis+other://e.example", "does not name a store"),
         ("redis+sentinel://s1.example:sesame/towers", "does not name a store"),
         ("redis://", "does not name a store"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from towerhall_server.store.durability import ASKED, GRANT, promises, shortcoming
+from towerhall_server.store.durability import ASKED, GRANT, after_failover, promises, shortcoming
 
 BEST = {
     "appendonly": "yes",
@@ -55,6 +55,26 @@ def test_nothing_is_promised_for_syncs_of_a_file_that_is_not_written() -> None:
 
 def test_replicas_promise_no_more_than_they_keep() -> None:
     assert "a failover may lose the last ones" in of("min-replicas-to-write", "1")[0]
+
+
+@pytest.mark.parametrize(
+    ("wait", "replicas", "warns", "says"),
+    [
+        (0, 2, False, "a failover may lose the last acknowledged moves"),
+        (1, 1, False, "A failover to one of these loses none"),
+        (2, 1, True, "no move is acknowledged until there are enough"),
+    ],
+)
+def test_the_url_says_what_a_failover_loses(
+    wait: int, replicas: int, warns: bool, says: str
+) -> None:
+    told = after_failover(wait, replicas)
+    assert says in told.text
+    assert told.warns is warns
+
+
+def test_settings_do_not_contradict_a_url_that_waits() -> None:
+    assert not any("a failover may lose" in told.text for told in promises(BEST, waits=True))
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import text
-from tests.operators.certificates import Authority
 from tests.sockets import HOST, free_port
 from tests.store.engines import KINDS
-from tests.store.several import USUAL, Engine, flags_of, sentinel, until
+from tests.store.several import USUAL, Engine, authority_in, flags_of, sentinel, tls_of, until
 from tests.store.wrong_uses import USES, WrongUse, table
 from towerhall_server.eventlog.keys import SHARDS
 from towerhall_server.eventlog.log import EventLog
@@ -61,7 +60,7 @@ def engines(
         until(lambda: b"cluster_state:ok" in made["member"].ask("CLUSTER", "INFO"))
         until(lambda: made["replica"].ask("ROLE")[3] == b"connected")
         if kind == "redis":
-            made.authority = _authority(folder / "authority")
+            made.authority = authority_in(folder / "authority")
             made["tls"] = _with_tls(folder / "tls", made.authority)
             port = free_port(2)
             of_cluster = {"cluster-enabled": "yes", "cluster-port": str(port + 1)}
@@ -75,21 +74,10 @@ def engines(
         yield made
 
 
-def _authority(folder: Path) -> Path:
-    authority = Authority(folder)
-    authority.server(f"IP:{HOST}")
-    return authority.path
-
-
 def _with_tls(folder: Path, authority: Path, port: int = 0, **more: str) -> Engine:
     """The bundled Valkey is built without TLS."""
-    files = {
-        "tls-cert-file": str(authority.with_name(f"IP-{HOST}.pem")),
-        "tls-key-file": str(authority.with_name(f"IP-{HOST}.key")),
-        "tls-ca-cert-file": str(authority),
-        "tls-auth-clients": "no",
-    }
-    return Engine("redis", folder, *flags_of(USUAL | files | more), port=port, tls=authority)
+    settings = USUAL | tls_of(authority) | more
+    return Engine("redis", folder, *flags_of(settings), port=port, tls=authority)
 
 
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.done.replace(" ", "-"))

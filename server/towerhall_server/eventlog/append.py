@@ -7,7 +7,9 @@ live here: the caller retries.
 import asyncio
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import msgpack
 
 from towerhall_server.eventlog.answers import (
     Answer,
@@ -30,6 +32,8 @@ from towerhall_server.store.resp import arguments, command_of
 
 APPEND: Final = script_of("append.lua")
 MOVE: Final = script_of("move.lua")
+Publish: TypeAlias = Literal["PUBLISH", "SPUBLISH", ""]
+"""The command that tells other nodes of an entry; empty if the script tells nobody."""
 APPEND_ARGUMENTS: Final = 12
 """Arguments after the keys: mode, place, stamps, commit, and further notes. Creating a
 room takes one more."""
@@ -54,9 +58,19 @@ class Request(NamedTuple):
 class Appender:
     """Asks the store to append, in the name of a node."""
 
-    def __init__(self, batch: Store, node: str) -> None:
+    def __init__(
+        self,
+        batch: Store,
+        node: str,
+        publish: Publish = "PUBLISH",
+        confirmed: Callable[[Append], None] | None = None,
+    ) -> None:
+        """`publish` is how the scripts tell other nodes. `confirmed` tells them instead, where an
+        answer comes only once replicas have the entry: no node may hear of it before."""
         self._batch = batch
         self._node = node
+        self._publish: Publish = "" if confirmed else publish
+        self._confirmed = confirmed
         self.is_heard = True
         """Whether other nodes may listen. If not, moves are not published."""
 
@@ -74,11 +88,11 @@ class Appender:
     ) -> None:
         """The same with callbacks, see `Request`. It leaves with all other calls of this tick."""
         if wanted.is_move:
-            call = move_call(wanted, self._node, is_heard=self.is_heard)
+            call = move_call(wanted, self._node, self._publish if self.is_heard else "")
             self._batch.ask(call, partial(self._moved, wanted, answered), meanwhile)
         else:
-            call = append_call(wanted, self._node)
-            self._batch.ask(call, partial(_understand, answered), meanwhile)
+            call = self.call(wanted)
+            self._batch.ask(call, partial(self._appended, wanted, answered), meanwhile)
 
     def ask_now(self, requests: Iterable[Request]) -> None:
         """Send these and all pending requests now, not at the end of the tick."""
@@ -91,24 +105,36 @@ class Appender:
 
     def _moved(self, wanted: Append, answered: Answered, reply: Any) -> Later | None:
         if reply == 1:
+            self._tell(wanted)
             return answered(Appended(wanted.entry.seq))
         if isinstance(reply, StoreError):
             return answered(reply)
         # The log does not end where the move expects: the whole script tells why.
-        self._batch.ask(append_call(wanted, self._node), partial(_understand, answered))
+        self._batch.ask(self.call(wanted), partial(self._appended, wanted, answered))
         return None
 
+    def call(self, wanted: Append) -> Call:
+        """Pack an attempt for the whole script."""
+        return append_call(wanted, self._node, self._publish)
 
-def _understand(answered: Answered, reply: Any) -> Later | None:
-    return answered(reply if isinstance(reply, StoreError) else answer_of(reply))
+    def _appended(self, wanted: Append, answered: Answered, reply: Any) -> Later | None:
+        answer = reply if isinstance(reply, StoreError) else answer_of(reply)
+        if isinstance(answer, Appended):
+            self._tell(wanted)
+        return answered(answer)
+
+    def _tell(self, wanted: Append) -> None:
+        """Tell other nodes of a confirmed entry. Else the script has told them."""
+        if self._confirmed is not None and self.is_heard:
+            self._confirmed(wanted)
 
 
-def append_call(wanted: Append, node: str) -> Call:
+def append_call(wanted: Append, node: str, publish: Publish = "PUBLISH") -> Call:
     """Pack one attempt of that node to append. Every move makes one, so the parts that appends
-    share are packed once."""
+    share are packed once. `publish` is how other nodes are told."""
     before, entry = wanted.before, wanted.entry
     seq, blob = b"%d" % before.seq, entry.blob
-    head = _append_head(wanted.room, node, wanted.mode)
+    head = _append_head(wanted.room, node, wanted.mode, publish)
     rest = wanted.not_before_ms, wanted.due_at_ms, wanted.summary, wanted.ttl_ms
     command = _APPEND % (
         *(head, len(seq), seq, before.chain, _stamps(entry.stamps)),
@@ -117,20 +143,28 @@ def append_call(wanted: Append, node: str) -> Call:
     )
     if wanted.mode == "create":
         command += arguments(wanted.owed)
-    return Call(command, APPEND)
+    return Call(command, APPEND, is_durable=True)
 
 
-def move_call(wanted: Append, node: str, *, is_heard: bool) -> Call:
-    """Pack one attempt to append a move. `is_heard` tells whether other nodes listen."""
+def move_call(wanted: Append, node: str, publish: Publish = "PUBLISH") -> Call:
+    """Pack one attempt to append a move."""
     before, entry = wanted.before, wanted.entry
     place, own, blob = b"%d-0" % before.seq, b"%d-0" % entry.seq, entry.blob
-    head, end = _move_ends(wanted.room, node, is_heard)
+    head, end = _move_ends(wanted.room, node, publish)
     command = _MOVE % (
         *(head, len(place), place, before.chain, len(own), own),
         *(len(entry.commit_id), entry.commit_id, entry.chain, len(blob), blob),
         *(_stamps(entry.stamps), end),
     )
-    return Call(command, MOVE)
+    return Call(command, MOVE, is_durable=True)
+
+
+def news_of(wanted: Append, node: str) -> bytes:
+    """Return what the scripts publish of an entry."""
+    entry = wanted.entry
+    stamps = entry.stamps.wall_ms, entry.stamps.served_ms
+    fields = (entry.seq, entry.commit_id, entry.chain, entry.blob, *stamps)
+    return f"{node} {wanted.room} e".encode() + msgpack.packb(fields, use_bin_type=False)
 
 
 _CHAIN: Final = b"$32\r\n%b\r\n"
@@ -147,7 +181,7 @@ def _stamps(stamps: Stamps) -> bytes:
 
 
 @lru_cache(maxsize=1 << 14)
-def _append_head(room: str, node: str, mode: str) -> bytes:
+def _append_head(room: str, node: str, mode: str, publish: Publish) -> bytes:
     """The first arguments of all appends of a node to a room."""
     keys = room_keys(room)
     shard = keys.shard
@@ -155,16 +189,16 @@ def _append_head(room: str, node: str, mode: str) -> bytes:
     touched = [keys.log, keys.secret, shard.due, shard.clock, shard.lobby]
     if creates:
         touched.append(shard.owed)
-    names = (room, shard.wake, LOBBY, node)
+    names = (room, publish, shard.wake, LOBBY, node)
     count = 3 + len(touched) + len(names) + APPEND_ARGUMENTS + creates
     return command_of(count, APPEND.by_digest, arguments(len(touched), *touched, *names, mode))
 
 
 @lru_cache(maxsize=1 << 14)
-def _move_ends(room: str, node: str, is_heard: bool) -> tuple[bytes, bytes]:
+def _move_ends(room: str, node: str, publish: Publish) -> tuple[bytes, bytes]:
     """The first arguments of all moves in a room, and the last ones."""
     keys = room_keys(room)
-    told = (keys.shard.wake, f"{node} {room} e") if is_heard else ()
+    told = (publish, keys.shard.wake, f"{node} {room} e") if publish else ()
     count = 4 + MOVE_ARGUMENTS + len(told)
     return command_of(count, MOVE.by_digest, arguments(1, keys.log)), arguments(*told)
 

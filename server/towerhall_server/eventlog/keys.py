@@ -11,7 +11,7 @@ NODES = "towerhall:nodes"
 PEOPLE = "towerhall:people"
 """Channel of the numbers of people who are connected to each node."""
 CHAT = "towerhall:chat"
-"""Channel of all lines of chat."""
+"""Channel of all lines of chat, unless the store is a cluster."""
 MEMORY = "towerhall:memory"
 """Channel of facts that every node remembers."""
 ME = "towerhall:me"
@@ -30,6 +30,8 @@ class ShardKeys(msgspec.Struct, frozen=True):
     """Leaves that rooms owe the public log; those of one room in one member."""
     wake: str
     """Channel of all new entries, and of each node's viewers."""
+    said: str
+    """Channel of all lines of chat, on a cluster."""
 
 
 class RoomKeys(msgspec.Struct, frozen=True):
@@ -59,7 +61,8 @@ def shard_of(room: str) -> int:
 @lru_cache(maxsize=SHARDS)
 def shard_keys(shard: int) -> ShardKeys:
     tag = f"towerhall:{{s{shard}}}"
-    return ShardKeys(f"{tag}:clock", f"{tag}:due", f"{tag}:lobby", f"{tag}:owed", f"{tag}:wake")
+    names = ("clock", "due", "lobby", "owed", "wake", "said")
+    return ShardKeys(*(f"{tag}:{name}" for name in names))
 
 
 @lru_cache(maxsize=1 << 14)

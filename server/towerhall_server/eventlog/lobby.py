@@ -170,21 +170,21 @@ class LobbyStore:
     # People who were given a seat and are not connected yet
 
     async def expect(self, who: Expected, ms: int) -> None:
-        """Note that a person has this time to come."""
-        await self._come("expect", f"{who.room} {who.identity}", ms)
+        """Note that a person has this time to come. All notes have one key: while its primary is
+        down and others are up, seats are given without a note."""
+        call = _come("expect", f"{who.room} {who.identity}", ms)
+        if not self._log.is_call_down(call):
+            await self._log.call(call)
 
     async def late(self, lease_ms: int, most: int) -> list[tuple[Expected, int]]:
         """Lease expired notes to this node. Returns them, with the end of the lease."""
-        found = await self._come("late", lease_ms, most)
+        found = await self._log.call(_come("late", lease_ms, most))
         pairs = zip(found[::2], found[1::2], strict=True)
         return [(Expected(*who.decode().split(" ", 1)), int(till)) for who, till in pairs]
 
     async def settle_expected(self, who: Expected, till: int) -> None:
         """Remove a note, unless its person was given a seat again since."""
-        await self._come("settle", f"{who.room} {who.identity}", till)
-
-    async def _come(self, *given: Argument) -> Any:
-        return await self._log.call(run_call(_COMING, (COMING,), *given))
+        await self._log.call(_come("settle", f"{who.room} {who.identity}", till))
 
     # Single-use links
 
@@ -210,6 +210,10 @@ class LobbyStore:
 
     async def _ask(self, *command: Argument) -> Any:
         return await self._log.call(Call(packed(*command)))
+
+
+def _come(*given: Argument) -> Call:
+    return run_call(_COMING, (COMING,), *given)
 
 
 def _mine(identity: str) -> str:

@@ -14,7 +14,7 @@ is in `append`. Bytes and sockets are further down, in `store`.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
@@ -34,17 +34,27 @@ from towerhall_server.eventlog.answers import (
     line_of,
     reading_of,
 )
-from towerhall_server.eventlog.append import Appender, append_call
+from towerhall_server.eventlog.append import Appender, Publish, news_of
 from towerhall_server.eventlog.beats import beat_all
 from towerhall_server.eventlog.buckets import Quota, take_call
 from towerhall_server.eventlog.entry import START, Entry, Point
 from towerhall_server.eventlog.keepsakes import Memory
-from towerhall_server.eventlog.keys import CHAT, LOBBY, NODES, PEOPLE, SHARDS, room_keys, shard_keys
-from towerhall_server.eventlog.notifications import GUESTS
+from towerhall_server.eventlog.keys import (
+    CHAT,
+    LOBBY,
+    NODES,
+    PEOPLE,
+    SHARDS,
+    room_keys,
+    shard_keys,
+    shard_of,
+)
+from towerhall_server.eventlog.notifications import GUESTS, Wake, listen
 from towerhall_server.eventlog.scripts import (
     ADVANCE,
     BEAT,
     BEAT_MS,
+    CONFIRM,
     ENDED_MS,
     GIVEN_OUT_MS,
     KEEP,
@@ -59,9 +69,11 @@ from towerhall_server.eventlog.scripts import (
     restore_call,
     run_call,
 )
+from towerhall_server.eventlog.shard_news import ShardNews
 from towerhall_server.store.batch import Call
+from towerhall_server.store.cluster import Cluster
 from towerhall_server.store.errors import StoreError
-from towerhall_server.store.opening import may_move, open_store
+from towerhall_server.store.opening import is_confirmed, may_move, open_store
 from towerhall_server.store.resp import Argument, packed
 
 NO_LINE: Final = b"0-0"
@@ -84,9 +96,16 @@ class EventLog:
 
     def __init__(self, url: str, node: str = "unnamed") -> None:
         self.node = node
+        self._url = url
         self.longest_wait_seconds = FAILOVER_WAIT_SECONDS if may_move(url) else LONGEST_WAIT_SECONDS
         self._batch = open_store(url)
-        self.appender = Appender(self._batch, node)
+        self._shards = ShardNews(self._batch, node) if isinstance(self._batch, Cluster) else None
+        """Only a cluster has channels for each shard."""
+        self._publish_by: Publish = "PUBLISH" if self._shards is None else "SPUBLISH"
+        self._is_confirmed = is_confirmed(url)
+        """Whether the store answers appends only once replicas have them."""
+        confirmed = self._tell_of if self._is_confirmed else None
+        self.appender = Appender(self._batch, node, self._publish_by, confirmed)
         self.memory = Memory(self._batch.call)
         shards = [shard_keys(shard) for shard in range(SHARDS)]
         self._beats = [run_call(BEAT, (s.clock, s.due), BEAT_MS, GIVEN_OUT_MS) for s in shards]
@@ -136,14 +155,24 @@ class EventLog:
             # Another node may have healed it between the two reads.
             if top.seq < first:
                 return Behind(top)
-        return reading_of(place, tuple(map(entry_of, found)), more=len(found) == page + 1)
+        entries = tuple(map(entry_of, found))
+        if self._is_confirmed and entries[-1].seq > place.seq:
+            await self._confirm(log, entries[-1])
+        return reading_of(place, entries, more=len(found) == page + 1)
+
+    async def _confirm(self, log: str, newest: Entry) -> None:
+        """Raise `StoreError` unless replicas have an entry that was read: its append may still wait
+        for them, and nobody may see it before."""
+        place = f"{newest.seq}-0", newest.chain
+        if not await self._batch.call(run_call(CONFIRM, (log,), *place, is_durable=True)):
+            raise StoreError("the log has changed since it was read")
 
     async def restore(self, lost: Lost) -> bool:
         """Put a lost log back. Returns whether there is a log now: False if the room was removed or
         the store was emptied. Later entries may still be missing and need a heal."""
         # All of it leaves in one write, so another node hardly ever reads a part of the log.
-        calls = [restore_call(lost), *(append_call(entry, self.node) for entry in lost.rest)]
-        first, *_ = await self._batch.call_all(calls)
+        rest = [self.appender.call(entry) for entry in lost.rest]
+        first, *_ = await self._batch.call_all([restore_call(lost), *rest])
         if isinstance(first, StoreError):
             raise first
         return bool(first)
@@ -246,7 +275,9 @@ class EventLog:
         """Keep a secret if there is none yet. After a `StoreError`, `secret` tells which one was
         kept."""
         key = room_keys(room).secret
-        return await self._ask("SET", key, secret, "NX", "PX", ttl_ms) is not None
+        command = packed("SET", key, secret, "NX", "PX", ttl_ms)
+        # A failover between secret and log would leave a room that nobody can open.
+        return await self._batch.call(Call(command, is_durable=True)) is not None
 
     async def secret(self, room: str) -> bytes | None:
         """Return the room's secret. It is removed with the room."""
@@ -257,7 +288,8 @@ class EventLog:
         """Keep the record of a finished game, and its debt to the public log. Both outlive the
         log."""
         keys = room_keys(room)
-        await self._batch.call(run_call(KEEP, (keys.record, keys.shard.owed), data, ttl_ms, owed))
+        touched = (keys.record, keys.shard.owed)
+        await self._batch.call(run_call(KEEP, touched, data, ttl_ms, owed, is_durable=True))
 
     async def improve_record(self, room: str, data: bytes) -> bool:
         """Replace a record by another form, with the same expiry. Returns whether the record still
@@ -281,13 +313,18 @@ class EventLog:
     async def say(self, room: str, text: bytes, ttl_ms: int) -> Line | None:
         """Add a line to the room's chat; None if there is no such room."""
         keys = room_keys(room)
-        call = run_call(SAY, (keys.log, keys.chat), room, CHAT, text, ttl_ms)
+        publish = self._publish_by, self._chat_channel(room)
+        call = run_call(SAY, (keys.log, keys.chat), room, *publish, text, ttl_ms)
         name = await self._batch.call(call)
         return None if name is None else line_of(name, text)
 
     def hint(self, room: str, text: bytes) -> None:
         """Send viewers of a room on all nodes a message that is not stored. It may be lost."""
-        self._publish(CHAT, msgpack.packb([room.encode(), NO_LINE, text]))
+        message = msgpack.packb([room.encode(), NO_LINE, text])
+        self._publish(self._chat_channel(room), message)
+
+    def _chat_channel(self, room: str) -> str:
+        return CHAT if self._shards is None else room_keys(room).shard.said
 
     async def said(self, room: str, count: int = 50) -> tuple[Line, ...]:
         """Return the last lines of the room's chat, oldest first."""
@@ -304,14 +341,35 @@ class EventLog:
         """Take one token of each bucket and return 0, or take none and return the milliseconds to
         wait. After a `StoreError` the tokens may be taken."""
         call = take_call(quotas)
-        if self._batch.is_down(call):
+        if self.is_call_down(call):
             raise StoreError("the primary of the quotas is down")
         wait_ms: int = await self._batch.call(call)
         return wait_ms
 
     def is_down(self, room: str) -> bool:
         """Whether the primary of a room is down while rooms of another one go on."""
-        return self._batch.is_down(Call(packed("EXISTS", room_keys(room).log)))
+        return self.is_call_down(Call(packed("EXISTS", room_keys(room).log)))
+
+    def is_call_down(self, call: Call) -> bool:
+        """The same for a call that belongs to no room."""
+        return self._batch.is_down(call)
+
+    def news(self) -> AsyncGenerator[Wake, None]:
+        """Listen to the news of other nodes. Raises `StoreError` if the connection is lost: listen
+        again. A cluster's shards are heard once they are heeded."""
+        return (
+            listen(self._url, self.node) if self._shards is None else self._shards.listen(self._url)
+        )
+
+    async def heed(self, room: str) -> None:
+        """Hear the news of a room from now on. Call this before the room is read."""
+        if self._shards is not None:
+            await self._shards.want(shard_of(room))
+
+    def heed_only(self, rooms: Iterable[str]) -> None:
+        """Hear no news of shards without one of these rooms."""
+        if self._shards is not None:
+            self._shards.keep({shard_of(room) for room in rooms})
 
     def tell(self, room: str, guests: bytes) -> None:
         """Tell the other nodes who watches the room here. The message may be lost."""
@@ -320,16 +378,31 @@ class EventLog:
 
     def be_there(self) -> None:
         """Tell the other nodes that this one is alive. The message may be lost."""
-        self._publish(NODES, self.node.encode())
+        self._publish_to_all(NODES, self.node.encode())
 
     def tell_people(self, count: int) -> None:
         """Tell the other nodes how many people are connected to this one. The message may be
         lost."""
-        self._publish(PEOPLE, f"{self.node} {count}".encode())
+        self._publish_to_all(PEOPLE, f"{self.node} {count}".encode())
+
+    def _tell_of(self, wanted: Append) -> None:
+        """Tell other nodes of an entry that replicas have."""
+        self._publish(room_keys(wanted.room).shard.wake, news_of(wanted, self.node))
 
     def _publish(self, channel: str, data: bytes) -> None:
-        told = self._batch.call(Call(packed("PUBLISH", channel, data)))
-        told.add_done_callback(lambda told: told.cancelled() or told.exception())
+        """Publish to the nodes that heed a shard."""
+        if self._shards is None:
+            self._publish_to_all(channel, data)
+        else:
+            self._send(packed("SPUBLISH", channel, data))
+
+    def _publish_to_all(self, channel: str, data: bytes) -> None:
+        self._send(packed("PUBLISH", channel, data))
+
+    def _send(self, command: bytes) -> None:
+        """Send a message that may be lost."""
+        sent = self._batch.call(Call(command))
+        sent.add_done_callback(lambda sent: sent.cancelled() or sent.exception())
 
     def call(self, call: Call) -> "asyncio.Future[Any]":
         """Make a call that belongs to no room. The caller interprets the answer."""

@@ -11,12 +11,14 @@ itself for a while stops listening to rooms, for it made all their commits, and 
 moves. The first message of another node makes it do both again; that node reads its rooms again
 after a second without news. Lines of chat have a channel of their own, on which every node hears
 all of them, including its own. Their order is the same everywhere. The lobby's entries of rooms
-change rarely and also have a channel.
+change rarely and also have a channel. A cluster has channels for each shard instead: see
+`shard_news`.
 """
 
 import asyncio
 import sys
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from time import monotonic
 from typing import Any, Final, TypeAlias
 
@@ -62,7 +64,9 @@ _LOBBY: Final = LOBBY.encode()
 _MEMORY: Final = MEMORY.encode()
 _PEOPLE: Final = PEOPLE.encode()
 _ME: Final = ME.encode()
-_ALWAYS: Final = (NODES, CHAT, LOBBY, MEMORY, PEOPLE, ME)
+_OF_ALL: Final = (NODES, LOBBY, MEMORY, PEOPLE, ME)
+"""Channels of what concerns every node."""
+_ALWAYS: Final = (*_OF_ALL, CHAT)
 
 
 class Woken(msgspec.Struct, frozen=True, gc=False):
@@ -146,9 +150,29 @@ class Alone(msgspec.Struct, frozen=True):
 class Missed(msgspec.Struct, frozen=True):
     """Messages may have been lost."""
 
+    is_broken: bool = False
+    """Whether the store may have become an older copy of itself."""
+
+
+class MissedIn(msgspec.Struct, frozen=True):
+    """Messages of one shard may have been lost."""
+
+    shard: int
+
 
 Wake: TypeAlias = (
-    Woken | Said | Listed | Told | Alive | Alone | Counted | Concerned | Followed | Kept | Missed
+    Woken
+    | Said
+    | Listed
+    | Told
+    | Alive
+    | Alone
+    | Counted
+    | Concerned
+    | Followed
+    | Kept
+    | Missed
+    | MissedIn
 )
 encode_kept: Final = msgspec.msgpack.Encoder().encode
 _kept: Final = msgspec.msgpack.Decoder(Kept).decode
@@ -157,13 +181,27 @@ _kept: Final = msgspec.msgpack.Decoder(Kept).decode
 async def listen(url: str, node: str) -> AsyncGenerator[Wake, None]:
     """Listen to the news of all shards. Raises `StoreError` if the connection is lost: listen
     again. Silence does the same where another engine may have taken over."""
+    async with aclosing(_listen(url, node.encode(), by_shard=False)) as wakes:
+        async for wake in wakes:
+            yield wake
+
+
+def listen_to_all(url: str, node: bytes) -> AsyncGenerator[Wake, None]:
+    """The same for a cluster, without what has a channel for each shard."""
+    return _listen(url, node, by_shard=True)
+
+
+async def _listen(url: str, own: bytes, *, by_shard: bool) -> AsyncGenerator[Wake, None]:
     wire = await open_wire(await listening_place(url))
-    own, own_beats = node.encode(), 0
+    own_beats = 0
+    always = _OF_ALL if by_shard else _ALWAYS
+    channels = len(always) if by_shard else SHARDS + len(always)
     silence, silences = _Silence(wire.nudge), 0
     most_silences = MOST_SILENCES if may_move(url) else sys.maxsize
     try:
-        wire.subscribe(packed("SUBSCRIBE", *_ALWAYS))
-        wire.subscribe(_LISTEN)
+        wire.subscribe(packed("SUBSCRIBE", *always))
+        if not by_shard:
+            wire.subscribe(_LISTEN)
         listens = True
         while True:
             messages = await _heard(wire)
@@ -178,7 +216,7 @@ async def listen(url: str, node: str) -> AsyncGenerator[Wake, None]:
                 silences = 0
             for kind, channel, data in messages:
                 if kind == b"subscribe":
-                    if data == SHARDS + len(_ALWAYS):
+                    if data == channels:
                         yield Missed()
                     continue
                 if kind != b"message":
@@ -196,8 +234,9 @@ async def listen(url: str, node: str) -> AsyncGenerator[Wake, None]:
                 else:
                     own_beats += 1
                     if own_beats == ALONE_BEATS:
-                        wire.subscribe(_REST)
-                        listens = False
+                        if not by_shard:
+                            wire.subscribe(_REST)
+                            listens = False
                         yield Alone()
     finally:
         silence.end()
@@ -244,14 +283,14 @@ async def _heard(wire: Wire) -> list[Any]:
 
 def _heard_on(channel: bytes, data: bytes, own: bytes) -> Wake | None:
     if channel == _CHAT:
-        return _said(data)
+        return said_of(data)
     if channel == _MEMORY:
         return _kept(data)
     if channel == _PEOPLE:
         return _counted(data)
     if channel == _ME:
         return _about_people(data)
-    return _listed(data) if channel == _LOBBY else _wake(data, own)
+    return _listed(data) if channel == _LOBBY else wake_of(data, own)
 
 
 def _listed(data: bytes) -> Listed:
@@ -275,12 +314,14 @@ def _about_people(data: bytes) -> Wake | None:
     return None
 
 
-def _said(data: bytes) -> Said:
+def said_of(data: bytes) -> Said:
+    """Read a line of chat."""
     room, name, text = msgpack.unpackb(data, raw=True)
     return Said(room.decode(), line_of(name, text))
 
 
-def _wake(data: bytes, own: bytes) -> Wake | None:
+def wake_of(data: bytes, own: bytes) -> Wake | None:
+    """Read a message about a room; None if it is this node's own."""
     sender, room, rest = data.split(b" ", 2)
     if sender == own:
         return None

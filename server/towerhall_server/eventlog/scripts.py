@@ -28,6 +28,7 @@ def script_of(name: str) -> Script:
 
 ADVANCE: Final = script_of("advance.lua")
 BEAT: Final = script_of("beat.lua")
+CONFIRM: Final = script_of("confirm.lua")
 KEEP: Final = script_of("keep.lua")
 NOW: Final = script_of("now.lua")
 PROBE: Final = script_of("probe.lua")
@@ -44,13 +45,15 @@ def restore_call(lost: Lost) -> Call:
     touched = (keys.log, keys.secret, keys.ended, shard.due, shard.clock, shard.lobby)
     entry = (first.commit_id, first.chain, first.blob, first.stamps.wall_ms, first.stamps.served_ms)
     rest = (lost.newest_wall_ms, RESTORE_MS, lost.secret, lost.due_at_ms, lost.summary, lost.ttl_ms)
-    return run_call(RESTORE, touched, lost.room, LOBBY, *entry, *rest)
+    return run_call(RESTORE, touched, lost.room, LOBBY, *entry, *rest, is_durable=True)
 
 
-def run_call(script: Script, keys: tuple[str, ...], *rest: Argument) -> Call:
+def run_call(
+    script: Script, keys: tuple[str, ...], *rest: Argument, is_durable: bool = False
+) -> Call:
     count = 3 + len(keys) + len(rest)
     tail = arguments(len(keys), *keys, *rest)
-    return Call(command_of(count, script.by_digest, tail), script)
+    return Call(command_of(count, script.by_digest, tail), script, is_durable=is_durable)
 
 
 def beat_of(reply: list[Any]) -> Beat:

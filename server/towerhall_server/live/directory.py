@@ -8,7 +8,7 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from itertools import count
 from time import monotonic
 from typing import Final
@@ -18,7 +18,16 @@ from towerhall_protocol.messages import ServerGo
 from towerhall_server.eventlog.answers import Append, Appended, Beat, Mistimed
 from towerhall_server.eventlog.entry import START, Stamps, entry_after
 from towerhall_server.eventlog.keys import SHARDS, shard_of
-from towerhall_server.eventlog.notifications import Alive, Alone, Missed, Said, Told, Wake, Woken
+from towerhall_server.eventlog.notifications import (
+    Alive,
+    Alone,
+    Missed,
+    MissedIn,
+    Said,
+    Told,
+    Wake,
+    Woken,
+)
 from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.chat import message_of
 from towerhall_server.live.follower import TTL_MS, Follower
@@ -117,6 +126,7 @@ class Directory:
             if self._node.log.is_down(code):
                 continue  # another code leads to another primary
             kept = os.urandom(SECRET_BYTES) + salt
+            await self._node.log.heed(code)
             # Store secret and salt before anything depends on them.
             try:
                 is_free = await self._node.log.keep_secret(code, kept, TTL_MS)
@@ -188,8 +198,7 @@ class Directory:
                         logger.exception("a message of another node is passed over")
             except StoreError as error:
                 logger.warning("no news from the store: %s", error)
-                self._broken_at = monotonic()
-                self._hear(Missed())
+                self._hear(Missed(is_broken=True))
                 await asyncio.sleep(BEAT_SECONDS / 2)
 
     async def beat(self) -> None:
@@ -216,6 +225,7 @@ class Directory:
         self, shards: Sequence[int] = range(SHARDS), *, within_seconds: float = 0.0
     ) -> None:
         self._node.log.be_there()
+        self._node.log.heed_only((*self._actors, *self._loading))
         self._miss_neighbours()
         behind: dict[int, int] = {}
 
@@ -306,12 +316,21 @@ class Directory:
                 self._node.log.appender.is_heard = True
             case Alone():
                 self._node.log.appender.is_heard = False
-            case Missed():
+            case Missed(is_broken):
+                if is_broken:
+                    self._broken_at = monotonic()
                 self._node.log.appender.is_heard = True
-                for actor in self._actors.values():
-                    if len(actor.follower.audience):
-                        actor.follower.audience.presence.ask_around()
-                    actor.doubt()
+                self._doubt(self._actors.values())
+            case MissedIn(shard):
+                rooms = self._actors.items()
+                self._doubt([actor for code, actor in rooms if shard_of(code) == shard])
+
+    @staticmethod
+    def _doubt(actors: Iterable[RoomActor]) -> None:
+        for actor in actors:
+            if len(actor.follower.audience):
+                actor.follower.audience.presence.ask_around()
+            actor.doubt()
 
     async def _found(self, plan: Plan, code: str, uid: bytes, kept: bytes) -> RoomActor | None:
         step = steps.found(plan, code, uid, kept)
@@ -355,6 +374,7 @@ class Directory:
 
     async def _load(self, code: str) -> RoomActor | None:
         try:
+            await self._node.log.heed(code)
             replica = await self.read(code)
             return None if replica is None else self._start(code, replica, appended_last=False)
         except StoreError:

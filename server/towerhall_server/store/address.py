@@ -28,8 +28,10 @@ KINDS: Final[dict[str, Kind]] = {
     "rediss+cluster": "cluster",
 }
 OF_SENTINELS: Final = ("sentinel_user", "sentinel_password", "sentinel_tls")
-OWN: Final = OF_SENTINELS
+OF_SEVERAL: Final = ("wait",)
+OWN: Final = OF_SENTINELS + OF_SEVERAL
 """Parameters that redis-py does not know."""
+MOST_WAIT: Final = 9
 
 
 class AddressError(ValueError):
@@ -49,6 +51,8 @@ class Address(msgspec.Struct, frozen=True):
     sentinel_user: str = ""
     sentinel_password: str = ""
     sentinel_tls: bool = False
+    wait: int = 0
+    """Replicas that must have a move before it is acknowledged."""
     scheme: str = "redis"
     credentials: str = ""
     database: str = ""
@@ -125,6 +129,9 @@ def _read(url: str) -> Address:
     tls = own.get("sentinel_tls", "yes" if scheme == "rediss" else "no")
     if tls not in ("yes", "no"):
         raise AddressError("sentinel_tls is yes or no")
+    wait = own.get("wait", "0")
+    if not (wait.isdecimal() and int(wait) <= MOST_WAIT):
+        raise AddressError(f"wait is a number of replicas, 0 to {MOST_WAIT}")
     return Address(
         kind,
         "",
@@ -133,6 +140,7 @@ def _read(url: str) -> Address:
         own.get("sentinel_user", ""),
         own.get("sentinel_password", ""),
         tls == "yes",
+        int(wait),
         scheme,
         credentials,
         database,
@@ -159,4 +167,9 @@ def _refuse_own(query: str) -> None:
     if used := set(own) & set(OF_SENTINELS):
         raise AddressError(
             f"{', '.join(sorted(used))} belongs to redis+sentinel://s1.example:26379/NAME alone"
+        )
+    if own:
+        raise AddressError(
+            "wait belongs to redis+sentinel:// and redis+cluster:// alone: nothing takes over from"
+            " one engine"
         )

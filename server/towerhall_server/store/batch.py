@@ -16,11 +16,12 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from towerhall_server.store.connection import Connection
+from towerhall_server.store.confirming import ConfirmingConnection
+from towerhall_server.store.connection import Connection, Find
 from towerhall_server.store.errors import StoreError
 from towerhall_server.store.resp import Script
 
-__all__ = ["Batch", "Call", "Caller", "Later", "give"]
+__all__ = ["Batch", "Call", "Caller", "Later", "batch_to", "give"]
 
 Later: TypeAlias = Callable[[], None]
 Caller: TypeAlias = Callable[[Any], Later | None]
@@ -37,14 +38,24 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     script: Script | None = None
     hops: int = 0
     """Redirections that it went through."""
+    is_durable: bool = False
+    """Whether replicas must have it before it is answered, where the URL of the store asks for
+    that."""
 
 
 class Batch:
     """Collects the calls of one loop tick and sends them to the store."""
 
-    def __init__(self, connection: Connection, redirect: Redirect | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection | ConfirmingConnection,
+        redirect: Redirect | None = None,
+        confirmed: "Batch | None" = None,
+    ) -> None:
         self._connection = connection
         self._redirect = redirect
+        self._confirmed = confirmed
+        """The way of durable calls, if replicas have to confirm them."""
         self._calls: list[Call] = []
         self._callers: list[Caller] = []
         self._meanwhile: list[Callable[[], None]] = []
@@ -52,6 +63,9 @@ class Batch:
     def ask(self, call: Call, caller: Caller, meanwhile: Callable[[], None] | None = None) -> None:
         """Make a call. `caller` gets its answer as soon as it arrives. `meanwhile` is called after
         the call was sent, mostly before its answer, and must not raise either."""
+        if self._confirmed is not None and call.is_durable:
+            self._confirmed.ask(call, caller, meanwhile)
+            return
         if not self._calls:
             asyncio.get_running_loop().call_soon(self.leave)
         self._calls.append(call)
@@ -95,14 +109,20 @@ class Batch:
     def drop(self, why: str) -> None:
         """End calls under way with a `StoreError`."""
         self._connection.renew(why)
+        if self._confirmed is not None:
+            self._confirmed.drop(why)
 
     async def close(self) -> None:
         """Wait for calls under way."""
         self.leave()
+        if self._confirmed is not None:
+            await self._confirmed.close()
         await self._connection.close()
 
     def leave(self) -> None:
         """Send pending calls now, as at the end of a tick."""
+        if self._confirmed is not None:
+            self._confirmed.leave()
         calls, self._calls = self._calls, []
         callers, self._callers = self._callers, []
         meanwhile, self._meanwhile = self._meanwhile, []
@@ -125,7 +145,8 @@ class Batch:
             if isinstance(answer, StoreError):
                 why = str(answer)
                 if call.script is not None and why.startswith("NOSCRIPT"):
-                    untaught.append(Call(call.script.in_full(call.command), hops=call.hops))
+                    taught = call.script.in_full(call.command)
+                    untaught.append(Call(taught, None, call.hops, call.is_durable))
                     unanswered.append(caller)
                     continue
                 if self._redirect is not None and self._redirect(call, caller, answer):
@@ -140,6 +161,14 @@ class Batch:
             later()
         if untaught:
             self._carry(untaught, unanswered)
+
+
+def batch_to(where: str | Find, replicas: int = 0, redirect: Redirect | None = None) -> Batch:
+    """Return the batch of one engine. Durable calls wait for that many replicas."""
+    confirmed = None
+    if replicas:
+        confirmed = Batch(ConfirmingConnection(Connection(where), replicas), redirect)
+    return Batch(Connection(where), redirect, confirmed)
 
 
 def give(future: asyncio.Future[Any], answer: Any) -> None:

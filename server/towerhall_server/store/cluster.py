@@ -16,14 +16,14 @@ Calls of one lane never wait for another lane.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from random import sample
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from towerhall_server.store.address import Address, Place
-from towerhall_server.store.batch import Batch, Call, Caller, Later, give
-from towerhall_server.store.connection import Connection
+from towerhall_server.store.batch import Batch, Call, Caller, Later, batch_to, give
 from towerhall_server.store.endpoint import Endpoint, endpoint
 from towerhall_server.store.errors import StoreError, StoreRefusedError
 from towerhall_server.store.resp import packed
@@ -39,10 +39,14 @@ SILENT_SECONDS: Final = 0.5
 """Seconds by which a lane may answer later than the first one."""
 MOST_HOPS: Final = 5
 """Redirections of one call. During an election nodes may send it to and fro."""
-ASKING: Final = Call(packed("ASKING"))
+ASKING: Final = packed("ASKING")
 PING: Final = Call(packed("PING"))
 LOOK_FOR: Final = ("CLUSTERDOWN", "READONLY", "MASTERDOWN", "LOADING")
 """Refusals after which another node may be the primary."""
+
+
+Follower: TypeAlias = Callable[[frozenset[Place]], None]
+"""Receives the primaries that are gone from the map. It must not raise."""
 
 
 class Lane:
@@ -76,11 +80,13 @@ class Cluster:
     def __init__(self, address: Address) -> None:
         self._model = endpoint(address.at(address.nodes[0]))
         self._seeds = address.nodes
+        self._replicas = address.wait
         self._nodes: tuple[Place, ...] = ()
         self._lanes: dict[Place, Lane] = {}
         self._by_slot: list[Lane | None] = [None] * SLOTS
         self._held: list[tuple[Call, Caller, Callable[[], None] | None]] = []
         self._looking: asyncio.Task[None] | None = None
+        self._followers: set[Follower] = set()
 
     def ask(self, call: Call, caller: Caller, meanwhile: Callable[[], None] | None = None) -> None:
         """As of `Batch`."""
@@ -159,6 +165,24 @@ class Cluster:
             await self._look_once()
         await asyncio.gather(*(lane.batch.close() for lane in self._lanes.values()))
 
+    def at(self, place: Place) -> Endpoint:
+        """Return how one of its engines is reached."""
+        return at(self._model, place)
+
+    def place_of(self, slot: int) -> Place | None:
+        """Return the primary of a slot; None if it is not known yet."""
+        lane = self._by_slot[slot]
+        return None if lane is None else lane.place
+
+    @contextmanager
+    def followed(self, follower: Follower) -> Iterator[None]:
+        """Call `follower` at each change of the map, with the primaries that are gone."""
+        self._followers.add(follower)
+        try:
+            yield
+        finally:
+            self._followers.discard(follower)
+
     def look(self) -> None:
         """Read the map until every lane answers."""
         if self._looking is None:
@@ -184,7 +208,7 @@ class Cluster:
             async def find() -> Endpoint:
                 return where
 
-            batch = Batch(Connection(find), partial(self._redirect, place))
+            batch = batch_to(find, self._replicas, partial(self._redirect, place))
             lane = self._lanes[place] = Lane(place, batch)
         return lane
 
@@ -204,12 +228,14 @@ class Cluster:
         slot, target = rest
         host, _, port = target.rpartition(":")
         lane = self._lane_at((host if host not in ("", "?") else place[0], int(port)))
-        again = Call(call.command, call.script, call.hops + 1)
+        again = Call(call.command, call.script, call.hops + 1, call.is_durable)
         if kind == "MOVED":
             self._by_slot[int(slot)] = lane
+            self._tell(frozenset())
             self.look()
         else:
-            lane.batch.ask(ASKING, _ignore)
+            # The same way as the call, right before it.
+            lane.batch.ask(Call(ASKING, is_durable=call.is_durable), _ignore)
         lane.batch.ask(again, caller)
         return True
 
@@ -247,15 +273,23 @@ class Cluster:
 
     def _take(self, found: SlotMap) -> None:
         self._nodes = found.nodes
+        before = [*self._by_slot]
         for first, last, place in found.ranges:
             lane = self._lane_at(place)
             self._by_slot[first : last + 1] = [lane] * (last - first + 1)
-        for place in self._lanes.keys() - found.primaries:
+        gone = frozenset(self._lanes.keys() - found.primaries)
+        for place in gone:
             logger.warning("%s:%d is no primary of the cluster any more", *place)
             lane = self._lanes.pop(place)
             lane.batch.drop("it is no primary any more")
             # A slot without an owner has to be looked up again.
             self._by_slot = [None if each is lane else each for each in self._by_slot]
+        if self._by_slot != before:
+            self._tell(gone)
+
+    def _tell(self, gone: frozenset[Place]) -> None:
+        for follower in tuple(self._followers):
+            follower(gone)
 
     def _release(self, error: StoreError | None) -> None:
         """Send the calls that waited for a map, or end them."""

@@ -42,12 +42,13 @@ class Promise(msgspec.Struct, frozen=True):
     text: str
     warns: bool = False
     """Whether a power cut, a crash of the store or a full memory may lose acknowledged moves or
-    whole rooms. Failovers are not covered: not every store has replicas."""
+    whole rooms, or no move can be acknowledged. Failovers are not covered: not every store has
+    replicas."""
 
 
-def promises(found: Mapping[str, str]) -> tuple[Promise, ...]:
+def promises(found: Mapping[str, str], *, waits: bool = False) -> tuple[Promise, ...]:
     """Return one promise for each setting. A missing setting is one that the store does not
-    tell."""
+    tell. `waits` tells whether replicas confirm moves: then `after_failover` says all of them."""
     if not found:
         return (
             Promise(
@@ -61,7 +62,28 @@ def promises(found: Mapping[str, str]) -> tuple[Promise, ...]:
         _appendfsync(found.get("appendfsync"), found.get("appendonly")),
         _maxmemory(found.get("maxmemory")),
         _policy(found.get("maxmemory-policy")),
-        _replicas(found.get("min-replicas-to-write")),
+        *(() if waits else (_replicas(found.get("min-replicas-to-write")),)),
+    )
+
+
+def after_failover(wait: int, replicas: int) -> Promise:
+    """Return what a failover may lose. `wait` is that of the URL; so many replicas are
+    connected."""
+    if not wait:
+        return Promise(
+            "wait is missing in the url: a failover may lose the last acknowledged moves, and a"
+            " primary that stood still and wakes may acknowledge lost ones. Players are told how"
+            " many. With ?wait=1 a move is acknowledged once a replica has it"
+        )
+    if replicas < wait:
+        return Promise(
+            f"wait is {wait} in the url, and {replicas} replicas are connected: no move is"
+            " acknowledged until there are enough",
+            warns=True,
+        )
+    return Promise(
+        f"wait is {wait} in the url: a move is acknowledged once so many replicas have it. A"
+        " failover to one of these loses none. Without so many replicas, rooms pause"
     )
 
 

@@ -3,9 +3,8 @@
 from typing import TypeAlias
 
 from towerhall_server.store.address import read_address
-from towerhall_server.store.batch import Batch
+from towerhall_server.store.batch import Batch, batch_to
 from towerhall_server.store.cluster import Cluster, node_of
-from towerhall_server.store.connection import Connection
 from towerhall_server.store.endpoint import Endpoint, endpoint
 from towerhall_server.store.sentinels import Sentinels
 
@@ -18,8 +17,8 @@ def open_store(url: str) -> Store:
     if address.kind == "cluster":
         return Cluster(address)
     if address.kind == "sentinel":
-        return Batch(Connection(Sentinels(address).find))
-    return Batch(Connection(url))
+        return batch_to(Sentinels(address).find, address.wait)
+    return batch_to(url)
 
 
 async def listening_place(url: str) -> Endpoint:
@@ -30,6 +29,11 @@ async def listening_place(url: str) -> Endpoint:
     if address.kind == "sentinel":
         return await Sentinels(address).find()
     return endpoint(url)
+
+
+def is_confirmed(url: str) -> bool:
+    """Whether durable calls are answered once replicas have them."""
+    return read_address(url).wait > 0
 
 
 def may_move(url: str) -> bool:

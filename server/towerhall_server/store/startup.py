@@ -163,7 +163,11 @@ async def _tell(address: Address, places: list[Place | None]) -> None:
         client = connect(address.url if place is None else address.at(place))
         try:
             found = await configuration(client)
-            promises: list[durability.Promise] = list(durability.promises(found))
+            waits = address.wait > 0
+            promises: list[durability.Promise] = list(durability.promises(found, waits=waits))
+            if address.kind != "single":
+                replicas = int((await client.info("replication"))["connected_slaves"])
+                promises.append(durability.after_failover(address.wait, replicas))
             if address.kind == "cluster":
                 text, warns = remedies.coverage(await _coverage(client) if found else None)
                 promises.append(durability.Promise(text, warns))

@@ -45,7 +45,7 @@ def compiled(text: str = TEXT, move_text: str = MOVE_TEXT) -> Run:
 
     def run(store: Store, wanted: Append) -> tuple[Answer | None, Store]:
         if wanted.is_move:
-            script, command = move, move_call(wanted, NODE, is_heard=True).command
+            script, command = move, move_call(wanted, NODE).command
         else:
             script, command = whole, append_call(wanted, NODE).command
         if (store, command) not in known:

@@ -46,11 +46,15 @@ def engine_url(group: Group) -> str:
 @pytest.fixture
 async def redis(group: Group) -> AsyncIterator[Any]:
     """A client on an empty store: of the primary, or of all primaries."""
-    primary, *more = group.primaries
-    made: Any = WholeCluster(host=HOST, port=primary.port) if more else plain(primary.port)
+    # After a failover an old primary may take itself for one for a while.
+    made: Any = plain(group.elected) if group.others else whole_cluster(group.primaries[0].port)
     async with made as connected:
         await connected.flushall()
         yield connected
+
+
+def whole_cluster(port: int) -> WholeCluster:
+    return WholeCluster(host=HOST, port=port)
 
 
 def plain(port: int) -> Redis:

@@ -1,5 +1,5 @@
-"""Primaries that are killed or paused while rooms write, and a slot that moves: no commit is lost,
-doubled or forked, and other primaries go on."""
+"""Primaries that are killed or paused while rooms write: no commit is lost, doubled or forked, and
+other primaries go on."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -9,14 +9,15 @@ from typing import Final
 
 import pytest
 
-from tests.eventlog.logs import attempt, whole
-from tests.sockets import HOST
+from tests.eventlog.logs import attempt
+from tests.store import several
 from tests.store.several import Engine, Group
 from towerhall_server.eventlog.answers import Answer, Append, Appended, Following, Mistimed
 from towerhall_server.eventlog.entry import START, Point
 from towerhall_server.eventlog.keys import SHARDS, room_keys
+from towerhall_server.eventlog.lobby import COMING, Expected, LobbyStore
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.eventlog.notifications import Missed, Woken, listen
+from towerhall_server.eventlog.notifications import Missed, Woken
 from towerhall_server.store.errors import StoreError
 from towerhall_server.store.slots import slot_of
 
@@ -94,10 +95,11 @@ async def play(log: EventLog, group: Group, harm: Callable[[Engine], None]) -> l
 def primary_of(group: Group, room: str) -> Engine:
     if len(primaries := group.primaries) == 1:
         return primaries[0]
-    slot = slot_of(room_keys(room).log.encode())
-    slots = primaries[0].ask("CLUSTER", "SLOTS")
-    port = next(node[1] for first, last, node, *_ in slots if first <= slot <= last)
-    return next(each for each in group.engines if each.port == port)
+    return several.primary_of(group, slot_of_room(room))
+
+
+def slot_of_room(room: str) -> int:
+    return slot_of(room_keys(room).log.encode())
 
 
 async def check(log: EventLog, writers: list[Writer]) -> None:
@@ -154,11 +156,12 @@ async def test_shards_of_other_primaries_beat_while_one_is_silent(
 
 async def test_a_listener_finds_the_new_primary(log: EventLog, healthy: Group) -> None:
     heard: list[str] = []
+    me = EventLog(healthy.url, "me")
 
     async def hear() -> None:
         while True:
             try:
-                async with aclosing(listen(healthy.url, "me")) as wakes:
+                async with aclosing(me.news()) as wakes:
                     async for wake in wakes:
                         if isinstance(wake, Woken | Missed):
                             heard.append(getattr(wake, "room", ""))
@@ -168,6 +171,7 @@ async def test_a_listener_finds_the_new_primary(log: EventLog, healthy: Group) -
     listener = asyncio.create_task(hear())
     try:
         await until(lambda: bool(heard))
+        await me.heed("LATER")
         await play(log, healthy, Engine.kill)
         heard.clear()
         writer = Writer(log, "LATER")
@@ -180,51 +184,28 @@ async def test_a_listener_finds_the_new_primary(log: EventLog, healthy: Group) -
     finally:
         listener.cancel()
         await asyncio.gather(listener, return_exceptions=True)
+        await me.close()
 
 
 @ON_A_CLUSTER
-async def test_it_is_known_which_rooms_have_to_wait(log: EventLog, healthy: Group) -> None:
+async def test_it_is_known_which_rooms_have_to_wait_and_seats_are_given_in_others(
+    log: EventLog, healthy: Group
+) -> None:
     await log.beat_all()
     assert not any(map(log.is_down, ROOMS))
-    harmed = await asyncio.to_thread(primary_of, healthy, ROOMS[0])
+    slot = slot_of(COMING.encode())
+    harmed = await asyncio.to_thread(several.primary_of, healthy, slot)
     elsewhere = [room for room in ROOMS if primary_of(healthy, room) is not harmed]
+    here, *_ = set(ROOMS) - set(elsewhere)
     harmed.pause()
     try:
         await log.beat_all()
-        assert log.is_down(ROOMS[0])
         assert elsewhere
-        assert not any(map(log.is_down, elsewhere))
-        await until(lambda: not log.is_down(ROOMS[0]))
+        # Silence makes all of them doubtful, until each has answered a ping.
+        await until(lambda: log.is_down(here) and not any(map(log.is_down, elsewhere)))
+        began = monotonic()
+        await LobbyStore(log).expect(Expected(elsewhere[0], "ada"), 1000)
+        assert monotonic() - began < 1
+        await until(lambda: not log.is_down(here))
     finally:
         harmed.resume()
-
-
-@ON_A_CLUSTER
-async def test_a_slot_moves_while_its_room_writes(log: EventLog, healthy: Group) -> None:
-    slot = slot_of(room_keys(ROOMS[0]).log.encode())
-    source = await asyncio.to_thread(primary_of, healthy, ROOMS[0])
-    target = next(each for each in healthy.primaries if each is not source)
-    writer = Writer(log, ROOMS[0])
-    writing = asyncio.create_task(writer.run())
-    try:
-        await until(lambda: len(writer.places) > 5)
-        await asyncio.to_thread(move_slot, healthy, slot, source, target)
-        after = len(writer.places)
-        await until(lambda: len(writer.places) > after + 5)
-    finally:
-        writer.stopped = True
-        await asyncio.wait_for(writing, SOON_SECONDS)
-        await asyncio.to_thread(move_slot, healthy, slot, target, source)
-    await check(log, [writer])
-    assert len(await whole(log, ROOMS[0])) > 10
-
-
-def move_slot(group: Group, slot: int, source: Engine, target: Engine) -> None:
-    """As `redis-cli --cluster reshard` does it."""
-    ids = [each.ask("CLUSTER", "MYID").decode() for each in (source, target)]
-    target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
-    source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])
-    while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 1):
-        source.ask("MIGRATE", HOST, target.port, keys[0].decode(), 0, 5000)
-    for each in (target, source, *group.primaries):
-        each.ask("CLUSTER", "SETSLOT", slot, "NODE", ids[1])

@@ -6,6 +6,7 @@ from tests.eventlog.test_belongings import *
 from tests.eventlog.test_buckets import *
 from tests.eventlog.test_clock import *
 from tests.eventlog.test_moves import *
+from tests.eventlog.test_news import *
 from tests.eventlog.test_read import *
 from tests.eventlog.test_stamps import *
 

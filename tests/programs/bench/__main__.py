@@ -16,6 +16,7 @@ from tests.programs.bench import (
     bots,
     bounded,
     chat,
+    cluster,
     drawing,
     frames,
     game_steps,
@@ -56,12 +57,13 @@ PARTS: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "chat": ("Crowds that chat beside other rooms", chat.measure),
     "verifying": ("Verifying records of games with bots", verifying.measure),
     "log": ("The log", appends.measure),
+    "cluster": ("The log on three primaries", cluster.measure),
     "meters": ("Metrics", meters.measure),
 }
 
 ON_REQUEST = ("peers",)
 """Installs other servers, so it only runs if it is named."""
-LINUX_ONLY = ("moves", "peers", "scale", "nodes", "memory", "replay")
+LINUX_ONLY = ("moves", "peers", "scale", "nodes", "memory", "replay", "cluster")
 """They pin processes to cores and read their use of them. Whoever asks for one by name is told."""
 
 

@@ -103,9 +103,9 @@ async def _measure() -> list[Figure]:
 async def _stretches(what: str, redis: Redis, log: Log, rooms: int, rounds: int) -> list[float]:
     """Medians of: CPU of this process, CPU of the engine, wall time; in us per append."""
     places = dict.fromkeys((urandom(4).hex() for _ in range(rooms)), START)
-    await _play(log, places, 1)
+    await play(log, places, 1)
     seen = [
-        await _timed(redis, _play(log, places, rounds), rooms * rounds)
+        await _timed(redis, play(log, places, rounds), rooms * rounds)
         for _ in progress(range(STRETCHES), STRETCHES, what)
     ]
     return [median(column) for column in zip(*seen, strict=True)]
@@ -126,7 +126,9 @@ async def _engine_cpu(redis: Redis) -> float:
     return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
 
 
-async def _play(log: Log, places: dict[str, Point], rounds: int) -> None:
+async def play(log: Log, places: dict[str, Point], rounds: int) -> None:
+    """Append so often in each room."""
+
     async def room(code: str) -> None:
         for _ in range(rounds):
             await _append(log, places, code)

@@ -7,7 +7,7 @@ from time import process_time, thread_time
 
 import pytest
 
-from tests.programs.bench import bounded, chat, drawing, patches, searches
+from tests.programs.bench import bounded, chat, cluster, drawing, patches, searches
 from tests.programs.bench.alternating import Series, together
 from tests.programs.bench.driving import driven, spares_for
 from tests.programs.bench.load import Step, Window
@@ -174,3 +174,14 @@ def test_the_clock_of_a_process_counts_all_its_threads() -> None:
 
 def test_a_figure_without_a_bar_has_no_verdict() -> None:
     assert verdict(Figure("any", 1.0, "us")) == ""
+
+
+def test_moves_on_three_primaries_are_measured_against_one_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, size in (("ROOMS", 8), ("ROUNDS", 3), ("STRETCHES", 3)):
+        monkeypatch.setattr(cluster, name, size)
+    found = cluster.measure()
+    assert all(figure.value > 0 for figure in found)
+    here, there, here_on_three, there_on_three, full, *ratios = (each.value for each in found)
+    assert ratios == [here_on_three / here, there_on_three / there, 3 * there / full]

@@ -16,6 +16,8 @@ import uvloop
 from tests.programs.bench.usage import allow_many_sockets
 from tests.programs.faults import (
     all_gone_back,
+    cluster_confirmed,
+    cluster_lag,
     cluster_primary_killed,
     connect_storm,
     drops,
@@ -54,6 +56,8 @@ PARTS: Final[dict[str, ModuleType]] = {
         replica_failover,
         sentinel_failover,
         cluster_primary_killed,
+        cluster_lag,
+        cluster_confirmed,
         hung_command,
         log_gone,
         drops,

@@ -1,7 +1,7 @@
 """Many rooms of players and spectators, kept busy: when a game is over, another one is begun."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from random import Random
 from typing import Final, TypeVar
 
@@ -46,6 +46,8 @@ class CrowdTable:
         self.tasks: list[asyncio.Task[None]] = []
         self.replaced = False
         """Another game was begun when this one was over."""
+        self.longest_wait = 0.0
+        """Seconds from sending a command to its answer, at most, since this was set to 0."""
         self._struck_at: float | None = None
         self._all_back = False
         self._crowd = crowd
@@ -62,6 +64,11 @@ class CrowdTable:
     @property
     def over(self) -> bool:
         return all(player.status == "over" or player.sent_away for player in self.players)
+
+    @property
+    def is_struck(self) -> bool:
+        """Whether no player has moved since something happened."""
+        return self._struck_at is not None and not self.over
 
     @property
     def sent_away(self) -> bool:
@@ -103,6 +110,7 @@ class CrowdTable:
     def moved(self, player: Player, seconds: float) -> None:
         """The first move after everybody is back: the room is playable again."""
         self._crowd.latencies.append(seconds)
+        self.longest_wait = max(self.longest_wait, seconds)
         if self._struck_at is not None and self._all_back:
             elapsed = asyncio.get_running_loop().time() - self._struck_at
             self._crowd.back_after.append(elapsed)
@@ -173,10 +181,12 @@ class Crowd:
         """Commands under way, at one of the addresses or anywhere."""
         return sum(player.in_flight for player in self if at is None or player.at == at)
 
-    def strike(self, at: int | None = None) -> None:
+    def strike(self, at: int | None = None, rooms: Container[str] | None = None) -> None:
         """Something happens to the node at this address: watch the games there. Or to all nodes:
-        watch those whose players are all in."""
+        watch those whose players are all in. With `rooms`, only these are watched."""
         for table in self.tables.values():
+            if rooms is not None and table.code not in rooms:
+                continue
             seated = [each for each in table.players if each.wanted is not None]
             if any(each.status != "playing" for each in seated):
                 continue
@@ -186,6 +196,14 @@ class Crowd:
                 else any(e.up and e.at == at for e in seated)
             ):
                 table.strike()
+
+    async def recovered(self) -> None:
+        """Wait until every room that was struck has moved again; not for one that never does."""
+        deadline = asyncio.get_running_loop().time() + QUIET_SECONDS
+        while any(table.is_struck for table in self.tables.values()):
+            if asyncio.get_running_loop().time() > deadline:
+                return
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def open(self, rooms: int | None = None) -> None:
         """Begin so many games, and wait until they are played."""

@@ -3,7 +3,7 @@
 -- because an error inside a script does not undo earlier writes.
 --
 -- KEYS  log, secret, due, clock, lobby (all of one slot); with create: owed
--- ARGV  room; channel; channel of the lobby; node; mode (create, append, heal); then of the entry
+-- ARGV  room; PUBLISH, SPUBLISH (on a cluster) or ''; channel; channel of the lobby; node; mode (create, append, heal); then of the entry
 --       before: seq, chain; then of the new entry: wall ms and served ms as the node proposes them,
 --       commit id, chain, blob; not before (served ms) or ''; deadline (served ms, or ''); summary
 --       ('' for none, = for the one that is there); ttl in ms; with create: what the public log is
@@ -23,7 +23,7 @@ local MOST_APART_MS = 250
 local UNCHANGED = '='
 local RENEWED_BELOW = 0.75
 local log, secret, due, clock, lobby, debts = unpack(KEYS)
-local room, channel, lobby_channel, node, mode, expected, previous, wall, served, commit_id, chain, blob,
+local room, publish, channel, lobby_channel, node, mode, expected, previous, wall, served, commit_id, chain, blob,
   not_before, deadline, summary, ttl, owed = unpack(ARGV)
 expected, wall, served = tonumber(expected), tonumber(wall), tonumber(served)
 
@@ -49,6 +49,8 @@ if top_seq >= seq then
   local there = redis.call('XRANGE', log, seq .. '-0', seq .. '-0')[1]
   local found = there and fields_of(there)
   if found and found.i == commit_id then
+    -- A write, although nothing changes: `WAIT` confirms at once to those who have only read.
+    redis.call('PEXPIRE', log, ttl)
     return {'OK', seq}
   end
 end
@@ -104,6 +106,8 @@ if redis.call('PTTL', log) < ttl * RENEWED_BELOW then
   redis.call('PEXPIRE', log, ttl)
   redis.call('PEXPIRE', secret, ttl)
 end
-redis.call('PUBLISH', channel, node .. ' ' .. room .. ' e'
-  .. cmsgpack.pack({seq, commit_id, chain, blob, wall, served}))
+if publish ~= '' then
+  redis.call(publish, channel, node .. ' ' .. room .. ' e'
+    .. cmsgpack.pack({seq, commit_id, chain, blob, wall, served}))
+end
 return {'OK', seq}

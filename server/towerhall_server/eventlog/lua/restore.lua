@@ -17,7 +17,11 @@ local room, lobby_channel, commit_id, chain, blob, wall, served, newest, most, o
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
-if redis.call('EXISTS', log) == 1 then return 1 end
+if redis.call('EXISTS', log) == 1 then
+  -- A write: see `append.lua`.
+  redis.call('PEXPIRE', log, ttl)
+  return 1
+end
 if redis.call('EXISTS', ended) == 1 or now - tonumber(newest) > tonumber(most) then return 0 end
 local beat = redis.call('HMGET', clock, 'born', 'served')
 if not beat[1] or tonumber(beat[1]) > tonumber(wall) then return 0 end
