@@ -105,9 +105,15 @@ class Lobby:
 
     @property
     def more(self) -> int:
-        """Number of further rooms that match, but are not shown."""
+        """Number of rooms behind this page that match."""
         found = self.list.get("more", 0)
         return found if isinstance(found, int) else 0
+
+    @property
+    def next(self) -> str:
+        """The filter's `after` for the next page; empty if this is the last one."""
+        found = self.list.get("next", "")
+        return found if isinstance(found, str) else ""
 
     async def choose(self, wanted: Filter) -> None:
         """See other rooms from now on. `ValueError` or `TypeError` if no filter can say that."""

@@ -46,10 +46,16 @@ export class Lobby {
     return (isMap(rooms) ? rooms : {}) as unknown as Record<string, ListedRoom>;
   }
 
-  /** Number of further rooms that match, but are not shown. */
+  /** Number of rooms behind this page that match. */
   get more(): number {
     const more = this.#list["more"];
     return typeof more === "number" ? more : 0;
+  }
+
+  /** The filter's `after` for the next page; empty if this is the last one. */
+  get next(): string {
+    const next = this.#list["next"];
+    return typeof next === "string" ? next : "";
   }
 
   /** How many people are connected to the service, or null if that is not known. */
