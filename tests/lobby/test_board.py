@@ -207,7 +207,7 @@ async def test_a_store_that_is_silent_is_told_and_what_was_missed_comes_after(
     source.rooms["AAAAAA"] = b'{"code":"AAAAAA"}'
     await looker.until(lambda: looker.codes == {"AAAAAA"})
     await looker.until(lambda: ServerPaused(False) in [each.message for each in looker.got])
-    assert [*(await board.page(Filter()))["rooms"]] == ["AAAAAA"]  # type: ignore[call-overload]
+    assert await board.page(Filter()) == {"rooms": {"AAAAAA": {"code": "AAAAAA"}}}
     running.cancel()
     await asyncio.wait((running,))
 

@@ -1,5 +1,9 @@
 """Pages of the list of rooms under one filter: what belongs to them, their end, their patches."""
 
+import sys
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
 from typing import Any
 
 import msgspec
@@ -102,7 +106,7 @@ def test_pages_show_each_room_once() -> None:
         *(room(code, taken=4 * (number % 2)) for number, code in enumerate(CODES)), room("AAAAAB")
     )
     found, after, sizes = [], "", []
-    while True:
+    for _ in CODES:
         page = Selection(Filter(after=after, limit=2), index, 3).shown
         found += page["rooms"]
         sizes.append((len(page["rooms"]), page.get("more", 0)))
@@ -116,6 +120,38 @@ def test_pages_show_each_room_once() -> None:
 
 def test_no_limit_is_above_that_of_the_server() -> None:
     assert len(Selection(Filter(limit=4), index_of(*map(room, CODES)), 3).shown["rooms"]) == 3
+
+
+def steps_of(do: Callable[[], object]) -> int:
+    """How many functions are called."""
+    steps = 0
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal steps
+        steps += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        do()
+    finally:
+        sys.setprofile(None)
+    return steps
+
+
+def test_a_page_and_its_patches_cost_the_same_however_many_rooms_there_are() -> None:
+    few, many = (
+        index_of(*(room(f"R{number:05}", taken=number % 5) for number in range(rooms)))
+        for rooms in (200, 4_000)
+    )
+    wanted = Filter(free=1, limit=20)
+
+    def work(index: RoomIndex) -> None:
+        selection = Selection(wanted, index)
+        for taken in (1, 2):
+            selection.follow(index.put("R00003", msgspec.json.encode(room("R00003", taken=taken))))
+
+    costs = [steps_of(partial(work, index)) for index in (few, many)]
+    assert costs[1] == costs[0]
 
 
 def test_rooms_are_known_by_their_shards_until_they_go() -> None:

@@ -18,7 +18,7 @@ LOBBY = "towerhall:lobby"
 """Channel of the lobby's entries of rooms, one message for each change."""
 
 
-class ShardKeys(msgspec.Struct, frozen=True):
+class ShardKeys(msgspec.Struct, frozen=True, gc=False):
     """Keys that the rooms of a shard share."""
 
     clock: str
@@ -30,7 +30,7 @@ class ShardKeys(msgspec.Struct, frozen=True):
     """Channel of all new entries, and of each node's viewers."""
 
 
-class RoomKeys(msgspec.Struct, frozen=True):
+class RoomKeys(msgspec.Struct, frozen=True, gc=False):
     """Keys of one room."""
 
     log: str

@@ -14,13 +14,13 @@ from typing import Final
 
 import msgspec
 
-from towerhall_protocol.document import Document
 from towerhall_protocol.lobby import Filter
 from towerhall_server.eventlog.keys import shard_of
 
 logger = logging.getLogger(__name__)
 
-_decode: Final = msgspec.json.Decoder(dict[str, object]).decode
+document_of: Final = msgspec.json.Decoder(dict[str, object]).decode
+"""Returns what the list shows of a room."""
 NOTHING: Final[Set[str]] = frozenset()
 
 
@@ -67,8 +67,6 @@ class RoomIndex:
         """Also those that cannot be read, so that they are told once."""
         self._kinds: dict[str, Kind] = {}
         self._places: dict[Kind, list[str]] = {}
-        self._documents: dict[str, Document] = {}
-        """Documents of rooms that were on a page since their last change."""
         self._shards: dict[int, set[str]] = {}
 
     def __len__(self) -> int:
@@ -84,7 +82,6 @@ class RoomIndex:
         if summary == self._summaries.get(code, b""):
             return ()
         before = self._kinds.pop(code, None)
-        self._documents.pop(code, None)
         changed = []
         if before is not None:
             changed.append(self._leave(before, code))
@@ -125,19 +122,15 @@ class RoomIndex:
     def _matching(self, wanted: Filter) -> Iterator[list[str]]:
         return (places for kind, places in self._places.items() if kind.matches(wanted))
 
-    def document(self, place: str) -> Document:
-        """Return what the list shows of the room at a place: the same object until it changes."""
-        code = place[1:]
-        found = self._documents.get(code)
-        if found is None:
-            found = self._documents[code] = _decode(self._summaries[code])
-        return found
+    def summary(self, place: str) -> bytes:
+        """Return the summary of the room at a place: the same object until it changes."""
+        return self._summaries[place[1:]]
 
 
 def _kind_of(code: str, summary: bytes) -> Kind | None:
     """Return the kind of a room; None if its summary cannot be read."""
     try:
-        _decode(summary)
+        document_of(summary)
         facts = _facts_of(summary)
     except (msgspec.MsgspecError, UnicodeError):
         logger.warning("the lobby entry of room %s cannot be read", code)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from towerhall_protocol.lobby import MOST_SHOWN, Filter
 from towerhall_protocol.merge_patch import diff
-from towerhall_server.lobby.index import RoomIndex
+from towerhall_server.lobby.index import RoomIndex, document_of
 
 BEHIND_ALL: Final = "~"
 """A place behind that of any room."""
@@ -28,6 +28,8 @@ class Selection:
         self._most = min(wanted.limit or most, most)
         self._last = BEHIND_ALL
         """The place up to which changes concern this page."""
+        self._summaries: dict[str, bytes] = {}
+        """Of the rooms of this page. While one is the same object, so is its document."""
         self.shown: dict[str, Any] = {"rooms": self._page()}
         """The document that viewers have."""
         self.follow(())
@@ -49,4 +51,11 @@ class Selection:
     def _page(self) -> dict[str, Any]:
         places = self._rooms.page(self.wanted, self._most)
         self._last = places[-1] if len(places) == self._most else BEHIND_ALL
-        return {place[1:]: self._rooms.document(place) for place in places}
+        before, self._summaries = self._summaries, {}
+        rooms = {}
+        for place in places:
+            code, summary = place[1:], self._rooms.summary(place)
+            is_same = before.get(code) is summary
+            rooms[code] = self.shown["rooms"][code] if is_same else document_of(summary)
+            self._summaries[code] = summary
+        return rooms
