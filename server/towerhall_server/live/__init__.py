@@ -8,6 +8,7 @@ __all__ = [
     "absence",
     "actor",
     "archive",
+    "bucket",
     "chain_told",
     "chat",
     "clock",

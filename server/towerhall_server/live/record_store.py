@@ -36,6 +36,8 @@ __all__ = [
 ]
 
 DAY_MS: Final = 24 * 3_600_000
+UNARCHIVED_DAYS: Final = 400
+"""Days for which the store keeps a record that an archive has not taken."""
 GIVE_WAY_SECONDS: Final = 0.0002
 """The pause after each commit while a record is made. Without it, the interpreter would let the
 event loop run once in 5 ms."""
@@ -78,9 +80,14 @@ async def keep_record(
     archive: Archive | None = None,
 ) -> Kept:
     """Put the record into the archive, if there is one, and into the store for that long from now
-    on, with a debt to the public log. The store drops an archived record after a day."""
-    if archive is not None and not kept.archived and await archive.put(code, kept):
-        kept = msgspec.structs.replace(kept, archived=True)
+    on, with a debt to the public log. The store drops an archived record after a day. A record that
+    the archive does not take stays in the store until it does: see `Records.archive_late`."""
+    if archive is not None and not kept.archived:
+        if await archive.put(code, kept):
+            kept = msgspec.structs.replace(kept, archived=True)
+        else:
+            keep_days = max(keep_days, UNARCHIVED_DAYS)
+            await log.owe_archive(code)
     # Until the log goes, the record may be asked for, even where none is kept after that.
     days = 1 if kept.archived else max(keep_days, 1)
     data = await asyncio.to_thread(encode, kept)

@@ -237,6 +237,8 @@ async def _simulate(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        # The end of the server is no part of it.
+        stalls, loop.stalls = loop.stalls, Stalls()
         return Found(
             rooms=len(soon) + len(later),
             listed=listed,
@@ -244,7 +246,7 @@ async def _simulate(
             filter_seconds=max(took),
             ended=ended,
             patches=sum(viewer.patches for viewer in viewers),
-            stalls=loop.stalls,
+            stalls=stalls,
             cpu_seconds=thread_time() - cpu,
             wall_seconds=monotonic() - began,
             megabytes=rss_bytes(os.getpid()) / 1e6,
