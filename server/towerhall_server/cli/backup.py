@@ -189,7 +189,7 @@ async def _fetch_all(
     """Copy each engine that holds a part of the store."""
     from towerhall_server.cli.holdings import Part
     from towerhall_server.store.backup import BackupError, fetch_rdb
-    from towerhall_server.store.opening import primaries, replica_of
+    from towerhall_server.store.primaries import primaries, replica_of
 
     engines = await primaries(url)
     parts = []

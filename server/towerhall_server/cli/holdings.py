@@ -16,7 +16,7 @@ from towerhall_server.eventlog.log import EventLog
 from towerhall_server.live.loading import readable_log
 from towerhall_server.store.address import read_address
 from towerhall_server.store.check import connect
-from towerhall_server.store.opening import primaries
+from towerhall_server.store.primaries import primaries
 
 LOG, RECORD = b"log", b"record"
 AT_ONCE = 64

@@ -13,6 +13,7 @@ __all__ = [
     "engine",
     "errors",
     "opening",
+    "primaries",
     "resp",
     "startup",
 ]
