@@ -88,27 +88,29 @@ class Bucket:
 
     def put(self, name: str, data: bytes) -> None:
         """Write an object, or replace it."""
-        self._ask("PUT", self._name.prefix + name, {}, data)
+        self._request("PUT", self._name.prefix + name, {}, data)
 
     def get(self, name: str) -> bytes:
-        return self._ask("GET", self._name.prefix + name, {})
+        return self._request("GET", self._name.prefix + name, {})
 
     def names(self, beginning: str, most: int = 1000) -> tuple[str, ...]:
         """Return the names of objects that begin so."""
         prefix = self._name.prefix
         asked = {"list-type": "2", "max-keys": str(most), "prefix": prefix + beginning}
-        found = KEY.findall(self._ask("GET", "", asked))
+        found = KEY.findall(self._request("GET", "", asked))
         return tuple(unescape(key.decode()).removeprefix(prefix) for key in found)
 
-    def _ask(self, method: str, name: str, query: Mapping[str, str], body: bytes = b"") -> bytes:
+    def _request(
+        self, method: str, name: str, query: Mapping[str, str], body: bytes = b""
+    ) -> bytes:
         for seconds in self._retries:
             try:
-                return self._ask_once(method, name, query, body)
+                return self._request_once(method, name, query, body)
             except _PassingError:
                 sleep(seconds)
-        return self._ask_once(method, name, query, body)
+        return self._request_once(method, name, query, body)
 
-    def _ask_once(self, method: str, name: str, query: Mapping[str, str], body: bytes) -> bytes:
+    def _request_once(self, method: str, name: str, query: Mapping[str, str], body: bytes) -> bytes:
         path = quote(f"/{self._name.name}" + (f"/{name}" if name else ""), safe="/~")
         asked = "&".join(f"{key}={quote(query[key], safe='~')}" for key in sorted(query))
         headers = signed_headers(
