@@ -53,8 +53,7 @@ from towerhall_server.gateway.http.protection import Protection
 from towerhall_server.gateway.responses import error_handlers
 from towerhall_server.gateway.ws.request_socket import IDLE_SECONDS, request_sockets
 from towerhall_server.gateway.ws.socket import RoomSocket
-from towerhall_server.live.archive import Archive, Folder
-from towerhall_server.live.bucket import Bucket, BucketAccess, BucketName
+from towerhall_server.live.archive import archive_of
 from towerhall_server.live.clock import ServiceClock
 from towerhall_server.live.directory import GO_WITHIN_MS, Directory
 from towerhall_server.live.node import Node
@@ -131,7 +130,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         quotas = Quotas(log, settings.limits, meters)
         public = await _public_log(settings, log, meters)
         sign: Sign = public.signer.sign if public else unsigned
-        archive = _archive(settings)
+        archive = archive_of(settings.archive, settings.bucket_access)
         records = Records(
             log,
             rules,
@@ -250,14 +249,6 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _archive(settings: Settings) -> Archive | None:
-    if isinstance(settings.archive, BucketName):
-        chosen = settings.archive_endpoint, settings.archive_key, settings.archive_secret
-        access = BucketAccess(*chosen, settings.archive_region)
-        return Archive(Bucket(settings.archive, access))
-    return Archive(Folder(settings.archive)) if settings.archive else None
 
 
 async def _public_log(settings: Settings, log: EventLog, meters: Meters) -> Transparency | None:

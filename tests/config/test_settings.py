@@ -184,7 +184,7 @@ def test_search_processes_are_shared_out_to_the_workers(monkeypatch: pytest.Monk
         ("port", "-1", "from 0 to 65535"),
         ("port", "٣", "from 0 to 65535"),
         ("keep_days", "1.5", "not a whole number"),
-        ("archive", "gs://records", "neither a folder nor a bucket"),
+        ("archive", "ftp://records.example", "neither a folder nor a bucket"),
         ("archive", "s3://RECORDS", "neither a folder nor a bucket"),
         ("archive_endpoint", "s3.example.org", "no address"),
         ("archive_endpoint", "https://me:pw@s3.example.org", "no address"),

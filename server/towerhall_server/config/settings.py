@@ -19,7 +19,7 @@ from towerhall_server.access.rates import Limits, Rate
 from towerhall_server.config import operator_options
 from towerhall_server.config import texts as read
 from towerhall_server.config.texts import safe_url
-from towerhall_server.live.bucket import BucketName
+from towerhall_server.live.bucket import BucketAccess, BucketName
 from towerhall_server.operators.keys import Webhook
 from towerhall_server.signing.keys import KEY_FILE, seeds_of
 from towerhall_server.telemetry import private
@@ -110,6 +110,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         """Return the webhooks of operators."""
         secrets, networks = self.webhook_secrets, self.webhook_networks
         return operator_options.hooks_of(self.operator_keys, self.webhooks, secrets, networks)
+
+    @property
+    def bucket_access(self) -> BucketAccess:
+        """Return where the archive's bucket is, and who asks."""
+        given = self.archive_endpoint, self.archive_key, self.archive_secret
+        return BucketAccess(*given, self.archive_region)
 
     @property
     def most_searches(self) -> int:

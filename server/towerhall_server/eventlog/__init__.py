@@ -15,4 +15,5 @@ __all__ = [
     "operators",
     "quotas",
     "shared",
+    "unarchived",
 ]

@@ -16,7 +16,6 @@ further down, in `store`.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from time import time
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
@@ -61,16 +60,7 @@ from towerhall_server.eventlog.append import (
 from towerhall_server.eventlog.beats import LOBBIES_AT_ONCE, ask_all, beat_all
 from towerhall_server.eventlog.entry import START, Entry, Point
 from towerhall_server.eventlog.keepsakes import Memory
-from towerhall_server.eventlog.keys import (
-    CHAT,
-    LOBBY,
-    NODES,
-    PEOPLE,
-    SHARDS,
-    UNARCHIVED,
-    room_keys,
-    shard_keys,
-)
+from towerhall_server.eventlog.keys import CHAT, LOBBY, NODES, PEOPLE, SHARDS, room_keys, shard_keys
 from towerhall_server.eventlog.notifications import GUESTS
 from towerhall_server.eventlog.quotas import Quota, take_call
 from towerhall_server.store.batch import Call, Later, give
@@ -282,8 +272,7 @@ class EventLog:
         return found
 
     async def each_lobby(self, heard: Callable[[int, dict[str, bytes]], None]) -> None:
-        """The same in parts, each with the rooms of one shard: the loop goes on meanwhile. Raises
-        if no primary told all of its shards."""
+        """The same, shard by shard. Raises if no primary told all of its shards."""
 
         def answered(shard: int, reply: Any) -> None:
             heard(shard, dict(zip(map(bytes.decode, reply[::2]), reply[1::2], strict=True)))
@@ -330,19 +319,6 @@ class EventLog:
     async def owe(self, room: str, debt: bytes) -> None:
         """Note a debt of a room to the public log. Idempotent."""
         await self._ask("SADD", room_keys(room).shard.owed, debt)
-
-    async def owe_archive(self, room: str) -> None:
-        """Note that the record of a room is not in the archive yet. Idempotent."""
-        await self._ask("ZADD", UNARCHIVED, "NX", round(1000 * time()), room)
-
-    async def unarchived(self, most: int) -> tuple[str, ...]:
-        """Return rooms whose records are not in the archive, the oldest first."""
-        found = await self._ask("ZRANGE", UNARCHIVED, 0, most - 1)
-        return tuple(map(bytes.decode, found))
-
-    async def settle_archive(self, room: str) -> None:
-        """The record of a room is in the archive, or gone."""
-        await self._ask("ZREM", UNARCHIVED, room)
 
     async def drop_record(self, room: str) -> None:
         """Delete the record. The log of the finished game stays."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from towerhall_server.eventlog.entry import START
+from towerhall_server.live.bucket import Bucket, BucketAccess, BucketName
 from towerhall_server.live.kept import Kept
 from towerhall_server.record.format import key_hash_of
 
@@ -114,3 +115,10 @@ class Folder:
         folder, _, first = beginning.rpartition("/")
         found = (self._path / folder).glob(f"{first}*")
         return [f"{folder}/{path.name}" for path, _ in zip(found, range(most), strict=False)]
+
+
+def archive_of(place: Path | BucketName | None, access: BucketAccess) -> Archive | None:
+    """Return the archive at a place; None if there is none."""
+    if isinstance(place, BucketName):
+        return Archive(Bucket(place, access))
+    return Archive(Folder(place)) if place else None

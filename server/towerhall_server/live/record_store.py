@@ -17,6 +17,7 @@ from towerhall_protocol.statements import Sign, unsigned
 from towerhall_server.eventlog.answers import Following, Gone
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.unarchived import owe_archive
 from towerhall_server.game import AnyGame
 from towerhall_server.live.archive import Archive
 from towerhall_server.live.kept import Kept, decode, encode, zipped
@@ -87,7 +88,7 @@ async def keep_record(
             kept = msgspec.structs.replace(kept, archived=True)
         else:
             keep_days = max(keep_days, UNARCHIVED_DAYS)
-            await log.owe_archive(code)
+            await owe_archive(log, code)
     # Until the log goes, the record may be asked for, even where none is kept after that.
     days = 1 if kept.archived else max(keep_days, 1)
     data = await asyncio.to_thread(encode, kept)

@@ -15,6 +15,7 @@ import msgspec
 from towerhall_protocol.public_log import Logged
 from towerhall_protocol.statements import Sign, unsigned
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.unarchived import settle_archive, unarchived
 from towerhall_server.game import AnyGame
 from towerhall_server.live.archive import Archive
 from towerhall_server.live.kept import Kept
@@ -135,7 +136,7 @@ class Records:
 
     async def archive_again(self) -> None:
         """Try once, the oldest first. Any server of the store may do it, also several at once."""
-        while late := await self._log.unarchived(MOST_LATE):
+        while late := await unarchived(self._log, MOST_LATE):
             for code in late:
                 kept = await find_record(self._log, code)
                 if kept is not None and not kept.archived:
@@ -144,7 +145,7 @@ class Records:
                     )
                     if not kept.archived:
                         return
-                await self._log.settle_archive(code)
+                await settle_archive(self._log, code)
 
     async def _keep(self, code: str) -> Kept | None:
         async with self._turn:
