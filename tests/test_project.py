@@ -43,10 +43,12 @@ MACHINE_PATH = re.compile(
     r"(?<![\w.~$)}-])/(?:home|root|work|opt|Users|tmp|var|mnt|srv|etc|usr|media|private)(?![\w.-])"
 )
 WINDOWS_PATH = re.compile(r"\b[A-Z]:(?:\\{1,2}|/)\w{2,}")
-URL_HOST = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?(\[[0-9a-f:]+\]|[\w.-]*\w)", re.I)
+URL_HOST = re.compile(
+    r"\b(?!s3:)[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?(\[[0-9a-f:]+\]|[\w.-]*\w)", re.I
+)
 
 HOSTS_HERE = {"localhost", "127.0.0.1", "[::1]", "0.0.0.0"}
-HOSTS_OF_CONTAINERS = {"towerhall-store", "store"}
+HOSTS_OF_CONTAINERS = {"towerhall-store", "store", "sentinel-1", "node-1"}
 """Services of docker-compose.yml that others reach by URL."""
 HOSTS_OF_EXAMPLES = re.compile(r"(?:[\w-]+\.)*example(?:\.(?:org|com|net))?", re.I)
 HOSTS_OF_STANDARDS = {"json-schema.org", "www.rfc-editor.org", "www.w3.org"}

@@ -6,6 +6,7 @@ Exit status: 0 if the loop never stood still for more than 20 ms of processor ti
 import argparse
 import sys
 import tempfile
+from operator import itemgetter
 from pathlib import Path
 
 from tests.programs.hall.simulation import LIMIT_SECONDS, Found, Wanted, simulate
@@ -30,6 +31,7 @@ def told(found: Found) -> str:
     stalls = found.stalls
     read = f"{found.listed} in the list, read in {found.read_seconds:.1f} s"
     longest = f"the longest of {stalls.rounds} took {1000 * stalls.longest_round:.1f} ms"
+    parts = stalls.in_longest_round.items()
     lines = [
         f"{found.rooms} rooms in the store, {read}",
         f"{found.ended} rooms were woken and ended; {found.patches} messages were sent",
@@ -37,6 +39,11 @@ def told(found: Found) -> str:
         f"rounds of the loop, in time of the processor: {longest}",
         f"{stalls.long_rounds} of them took more than {1000 * LIMIT_SECONDS:.0f} ms",
         f"{found.cpu_seconds / found.wall_seconds:.0%} of a core, {found.megabytes:.0f} MB",
+        "in the longest round:",
+        *(
+            f"  {1000 * s:6.1f} ms  {n}"
+            for n, s in sorted(parts, key=itemgetter(1), reverse=True)[:5]
+        ),
         "longest callbacks:",
         *(f"  {1000 * s:6.1f} ms  {name}" for s, name in sorted(stalls.longest, reverse=True)),
     ]

@@ -152,7 +152,9 @@ async def serving(url: str) -> AsyncIterator[tuple[Board, Directory]]:
         board = Board(log)
         await directory.beat_once()
         sweeping = asyncio.create_task(sweep())
-        # Its first step, which freezes all that was made so far, comes before a server serves.
+        # Its first step, which freezes all that was made so far, comes before a server serves; the
+        # round with that step has to be over.
+        await asyncio.sleep(0)
         await asyncio.sleep(0)
         tasks = [
             sweeping,

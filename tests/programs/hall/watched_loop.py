@@ -26,6 +26,9 @@ class Stalls(msgspec.Struct):
     long_rounds: int = 0
     """Rounds above the limit."""
     longest: list[tuple[float, str]] = []
+    round: dict[str, float] = {}
+    """Seconds by callback, of the round under way."""
+    in_longest_round: dict[str, float] = {}
 
     @property
     def longest_callback(self) -> float:
@@ -33,10 +36,12 @@ class Stalls(msgspec.Struct):
 
     def note(self, seconds: float, what: object) -> None:
         self.callbacks += 1
+        name = _name(what)
+        self.round[name] = self.round.get(name, 0.0) + seconds
         if len(self.longest) < NOTED:
-            heappush(self.longest, (seconds, _name(what)))
+            heappush(self.longest, (seconds, name))
         elif seconds > self.longest[0][0]:
-            heappushpop(self.longest, (seconds, _name(what)))
+            heappushpop(self.longest, (seconds, name))
 
 
 class WatchedLoop(asyncio.SelectorEventLoop):
@@ -52,7 +57,10 @@ class WatchedLoop(asyncio.SelectorEventLoop):
         super()._run_once()  # type: ignore[misc]
         spent = thread_time() - began
         self.stalls.rounds += 1
-        self.stalls.longest_round = max(self.stalls.longest_round, spent)
+        if spent > self.stalls.longest_round:
+            self.stalls.longest_round = spent
+            self.stalls.in_longest_round = self.stalls.round
+        self.stalls.round = {}
         self.stalls.long_rounds += spent > self._limit_seconds
 
 
