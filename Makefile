@@ -73,6 +73,8 @@ check: web ## formatting, lint, types, import directions, links of the documenta
 	@echo "check: ruff check" && $(BIN)/ruff check .
 	@echo "check: mypy" && $(BIN)/mypy
 	@echo "check: import directions" && $(BIN)/lint-imports --no-logo
+	@git ls-files 'server/*.py' 'protocol/*.py' 'clients/*.py' 'clients/*.ts' 'clients/*.svelte' ':!clients/web/src/words' | xargs wc -l | awk '$$1 > 400 && $$2 != "total" { \
+		print "check: warning: " $$2 " has " $$1 " lines; does it still hold one idea?" }'
 	@echo "check: links" && $(BIN)/python docs/build.py
 	@echo "check: svelte-check and tsc" && $(BIN)/python clients/web/build.py --check
 

@@ -15,8 +15,19 @@ from pathlib import Path
 KEYS = "token_keys"
 SIGNING = "signing_keys"
 PASSWORD = "store_password"  # noqa: S105 - the name of a file
+KEEPER_PASSWORD = "keeper_password"  # noqa: S105 - the name of a file
 USERS = "store_users"
+STORE_CONFIG = "store_config"
+SENTINEL_CONFIG = "sentinel_config"
 USER = "towerhall"
+KEEPER = "keeper"
+"""The user that engines, sentinels and the maker of a cluster are to an engine. It sees no key."""
+KEEPING = """
+    client|kill client|setname cluster config|rewrite exec info multi ping psync publish replconf
+    role script|kill slaveof subscribe
+"""
+NAME = "towers"
+"""The name that sentinels know the primary by."""
 OWN = f"~{USER}:* &{USER}:*"
 """Keys and channels that servers use: they and no others."""
 COMMANDS = """
@@ -29,29 +40,60 @@ COMMANDS = """
 """All that servers and `towerhall rooms` ask of the store, and what their scripts do there."""
 
 
-def users(password: str) -> str:
-    """The store's file of users: one for servers. Without a name one may only ask `PING`."""
-    digest = hashlib.sha256(password.encode()).hexdigest()
-    allowed = " ".join(f"+{command}" for command in COMMANDS.split())
+def users(password: str, keeper: str) -> str:
+    """The store's file of users: one for servers, one for engines and sentinels. Without a name one
+    may only ask `PING`."""
+    digest, its = (hashlib.sha256(each.encode()).hexdigest() for each in (password, keeper))
+    allowed, keeping = (
+        " ".join(f"+{command}" for command in each.split()) for each in (COMMANDS, KEEPING)
+    )
     return (
         "user default on nopass resetkeys resetchannels -@all +ping\n"
+        f"user {KEEPER} on #{its} resetkeys resetchannels &__sentinel__:* -@all {keeping}\n"
         f"user {USER} on #{digest} resetkeys resetchannels {OWN} -@all {allowed}\n"
     )
+
+
+def store_config(keeper: str) -> str:
+    """The part of an engine's settings that is secret: as whom it follows another one."""
+    return f"masteruser {KEEPER}\nmasterauth {keeper}\n"
+
+
+def sentinel_config(keeper: str, primary: str = "store 6379") -> str:
+    """The first settings of a sentinel. Two of three sentinels have to agree."""
+    return f"""\
+dir /data
+protected-mode no
+sentinel resolve-hostnames yes
+sentinel announce-hostnames yes
+sentinel monitor {NAME} {primary} 2
+sentinel auth-user {NAME} {KEEPER}
+sentinel auth-pass {NAME} {keeper}
+sentinel down-after-milliseconds {NAME} 3000
+sentinel failover-timeout {NAME} 30000
+"""
 
 
 def make(folder: Path) -> None:
     """Write what is missing. Containers run as other users: the folder keeps strangers out."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
-    for name in (KEYS, SIGNING, PASSWORD):
+    for name in (KEYS, SIGNING, PASSWORD, KEEPER_PASSWORD):
         path = folder / name
         if not path.exists():
             path.write_text(secrets.token_urlsafe(32) + "\n")
             path.chmod(0o444)
-    path = folder / USERS
-    path.unlink(missing_ok=True)
-    path.write_text(users((folder / PASSWORD).read_text().strip()))
-    path.chmod(0o444)
+    password, keeper = ((folder / name).read_text().strip() for name in (PASSWORD, KEEPER_PASSWORD))
+    made = {
+        USERS: users(password, keeper),
+        STORE_CONFIG: store_config(keeper),
+        SENTINEL_CONFIG: sentinel_config(keeper),
+    }
+    for name, text in made.items():
+        path = folder / name
+        path.unlink(missing_ok=True)
+        path.write_text(text)
+        path.chmod(0o444)
 
 
 if __name__ == "__main__":

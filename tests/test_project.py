@@ -24,7 +24,6 @@ PACKAGES = (
     ROOT / "clients/conformance/towerhall_conformance",
 )
 SERVER = ROOT / "server/towerhall_server"
-LINES_MAX = 400
 UNCOMMITTED = {
     ".git",
     ".venv",
@@ -43,10 +42,12 @@ MACHINE_PATH = re.compile(
     r"(?<![\w.~$)}-])/(?:home|root|work|opt|Users|tmp|var|mnt|srv|etc|usr|media|private)(?![\w.-])"
 )
 WINDOWS_PATH = re.compile(r"\b[A-Z]:(?:\\{1,2}|/)\w{2,}")
-URL_HOST = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?(\[[0-9a-f:]+\]|[\w.-]*\w)", re.I)
+URL_HOST = re.compile(
+    r"\b(?!s3:)[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?(\[[0-9a-f:]+\]|[\w.-]*\w)", re.I
+)
 
 HOSTS_HERE = {"localhost", "127.0.0.1", "[::1]", "0.0.0.0"}
-HOSTS_OF_CONTAINERS = {"towerhall-store", "store"}
+HOSTS_OF_CONTAINERS = {"towerhall-store", "store", "sentinel-1", "node-1"}
 """Services of docker-compose.yml that others reach by URL."""
 HOSTS_OF_EXAMPLES = re.compile(r"(?:[\w-]+\.)*example(?:\.(?:org|com|net))?", re.I)
 HOSTS_OF_STANDARDS = {"json-schema.org", "www.rfc-editor.org", "www.w3.org"}
@@ -217,12 +218,10 @@ def test_an_extra_is_missed(extra: str) -> None:
     assert "not in a base install" in run_on_base_install(f"import {extra}").stderr
 
 
-def untidy(text: str) -> Iterator[str]:
-    """Complaints about the shape of a module."""
+def undescribed(text: str) -> Iterator[str]:
+    """A complaint about a module that does not say what it is."""
     if not ast.get_docstring(ast.parse(text)):
         yield "no module docstring"
-    if (lines := len(text.splitlines())) > LINES_MAX:
-        yield f"{lines} lines, more than {LINES_MAX}"
 
 
 def complaints(check: Callable[[str], Iterator[str]], paths: Iterable[Path]) -> list[str]:
@@ -234,15 +233,15 @@ def complaints(check: Callable[[str], Iterator[str]], paths: Iterable[Path]) -> 
     ]
 
 
-def test_modules_say_what_they_are_and_stay_short() -> None:
+def test_modules_say_what_they_are() -> None:
     modules = [path for package in PACKAGES for path in package.rglob("*.py")]
     assert len(modules) > len(PACKAGES)
-    assert complaints(untidy, modules) == []
+    assert complaints(undescribed, modules) == []
 
 
-@pytest.mark.parametrize("bad", ["", "x = 1\n", '"""Long."""\n' + "x = 1\n" * LINES_MAX])
-def test_an_untidy_module_is_seen(bad: str) -> None:
-    assert list(untidy(bad)) != []
+@pytest.mark.parametrize("bad", ["", "x = 1\n"])
+def test_a_module_that_does_not_say_what_it_is_is_seen(bad: str) -> None:
+    assert list(undescribed(bad)) != []
 
 
 def test_test_folders_are_packages() -> None:

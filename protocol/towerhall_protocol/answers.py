@@ -156,8 +156,12 @@ class OwnRoom(ListedRoom, frozen=True, omit_defaults=True, kw_only=True):
     gone: bool = False
 
 
-class RoomsAnswer(msgspec.Struct, frozen=True):
+class RoomsAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     rooms: tuple[ListedRoom, ...]
+    more: int = 0
+    """Number of rooms behind this page."""
+    next: str = ""
+    """`after` of the next page."""
 
 
 class OwnRoomsAnswer(msgspec.Struct, frozen=True):

@@ -19,6 +19,8 @@ from towerhall_protocol.messages import (
 
 MOST_FREE = 64
 """No table has more seats to ask for."""
+MOST_SHOWN = 500
+"""Rooms on one page. The list stays well below the largest message that clients accept."""
 
 
 class Filter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -28,6 +30,10 @@ class Filter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     status: Literal["", "waiting", "sealed", "playing"] = ""
     free: Annotated[int, msgspec.Meta(ge=0, le=MOST_FREE)] = 0
     """Least number of free seats."""
+    after: Annotated[str, msgspec.Meta(max_length=40)] = ""
+    """Where the page begins: `next` of the page before."""
+    limit: Annotated[int, msgspec.Meta(ge=0, le=MOST_SHOWN)] = 0
+    """Most rooms of the page; 0 is the most that there may be."""
 
 
 class LobbyGreeting(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -62,7 +68,7 @@ class LobbyArrival(msgspec.Struct, frozen=True):
     now: tuple[int, int]
     """Wall clock of the server in ms; the lobby has no service clock, so the other one is 0."""
     list: Document
-    """`rooms` by code, and how many `more` there are than are shown."""
+    """`rooms` by code, how many `more` there are behind them, and where the `next` page begins."""
 
 
 class LobbyWelcome(msgspec.Struct, frozen=True, array_like=True, tag="welcome"):

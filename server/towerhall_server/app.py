@@ -53,7 +53,7 @@ from towerhall_server.gateway.http.protection import Protection
 from towerhall_server.gateway.responses import error_handlers
 from towerhall_server.gateway.ws.request_socket import IDLE_SECONDS, request_sockets
 from towerhall_server.gateway.ws.socket import RoomSocket
-from towerhall_server.live.archive import Archive
+from towerhall_server.live.archive import archive_of
 from towerhall_server.live.directory import GO_WITHIN_MS, Directory
 from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.live.records import InPublic, Records
@@ -132,7 +132,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         quotas = Quotas(log, settings.limits, meters)
         public = await _public_log(settings, log, meters)
         sign: Sign = public.signer.sign if public else unsigned
-        archive = Archive(settings.archive) if settings.archive else None
+        archive = archive_of(settings.archive, settings.bucket_access)
         records = Records(
             log,
             rules,
@@ -240,6 +240,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             lasting("access", hall.access.follow),
             lasting("webhooks", lambda: deliveries.run(node)),
             lasting("records", records.run),
+            lasting("archive", records.archive_late),
         )
         try:
             # The outermost layer: otherwise answers to faults would not be counted.

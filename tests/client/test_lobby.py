@@ -90,7 +90,8 @@ async def test_the_list_follows_what_the_lobby_tells(subprotocol: str) -> None:
         hello = await talk.welcome(A=A)
         assert hello.greeting.filter == Filter(game="duel", free=1)
         assert hello.greeting.token == "token"
-        await talk.say(LobbyPatch({"rooms": {"B": B, "A": {"taken": 3}}, "more": 7}))
+        patch = {"rooms": {"B": B, "A": {"taken": 3}}, "more": 7, "next": "0B"}
+        await talk.say(LobbyPatch(patch))
         assert await talk.hear() == LobbyFilter(Filter(status="playing"))
         await talk.say(LobbyReset({"rooms": {"B": B}}), ServerPaused(True))
         await talk.until_closed()
@@ -101,10 +102,11 @@ async def test_the_list_follows_what_the_lobby_tells(subprotocol: str) -> None:
     ):
         await lobby.until(lambda: lobby.more == 7)
         assert lobby.rooms == {"A": A | {"taken": 3}, "B": B}
+        assert lobby.next == "0B"
         assert lobby.up
         await lobby.choose(Filter(status="playing"))
         await lobby.until(lambda: lobby.paused)
-        assert (lobby.rooms, lobby.more) == ({"B": B}, 0)
+        assert (lobby.rooms, lobby.more, lobby.next) == ({"B": B}, 0, "")
 
 
 async def test_after_a_break_the_list_starts_anew_with_the_newest_filter() -> None:

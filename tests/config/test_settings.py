@@ -21,6 +21,7 @@ from towerhall_server.config.settings import (
     read_settings,
 )
 from towerhall_server.config.texts import safe_url
+from towerhall_server.live.bucket import BucketName
 from towerhall_server.store.check import connect
 
 KEY = "q7Zt-1vWmX0aRk93LpYc_uE5hBn8DsGf2TjKoI4xVwM"
@@ -90,7 +91,11 @@ def test_everything_can_be_set() -> None:
         "trusted_proxies": ("10.0.0.1 fd00::/8", ("10.0.0.1", "fd00::/8")),
         "token_days": ("1", 1),
         "keep_days": ("0", 0),
-        "archive": ("records", Path("records").absolute()),
+        "archive": ("s3://records/towers", BucketName("records", "towers/")),
+        "archive_endpoint": ("https://s3.example.org/", "https://s3.example.org"),
+        "archive_key": ("an id", "an id"),
+        "archive_secret": ("a secret", "a secret"),
+        "archive_region": ("eu-central-1", "eu-central-1"),
         "workers": ("4", 4),
         "search_processes": ("3", 3),
         "drain_seconds": ("2.5", 2.5),
@@ -147,6 +152,23 @@ def test_everything_can_be_set() -> None:
     assert fields - {"limits"} == examples.keys()
 
 
+def test_records_go_to_a_folder_or_to_a_bucket_that_can_be_used(home: dict[str, str]) -> None:
+    bucket = {"TOWERHALL_ARCHIVE": "s3://records", "TOWERHALL_ARCHIVE_KEY": "an id"}
+    bucket["TOWERHALL_ARCHIVE_ENDPOINT"] = "http://127.0.0.1:9000"
+    bucket["TOWERHALL_ARCHIVE_SECRET"] = "sesame"
+    settings = read_settings({**home, **bucket}, {})
+    assert settings.archive == BucketName("records", "")
+    assert "sesame" not in repr(settings)
+    folder = read_settings({**home, "TOWERHALL_ARCHIVE": "records"}, {})
+    assert folder.archive == Path("records").absolute()
+    for name in bucket.keys() - {"TOWERHALL_ARCHIVE"}:
+        with pytest.raises(SettingsError, match=f"{name} is missing"):
+            read_settings({**home, **bucket, name: ""}, {})
+    del bucket["TOWERHALL_ARCHIVE"]
+    with pytest.raises(SettingsError, match="is for a bucket"):
+        read_settings({**home, **bucket}, {})
+
+
 def test_search_processes_are_shared_out_to_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = {(0, 1, 8): 7, (0, 1, 1): 1, (0, 4, 8): 1, (0, 3, 8): 2, (6, 3, 1): 2, (1, 4, 8): 1}
     for (wanted, workers, cores), each in cases.items():
@@ -165,6 +187,10 @@ def test_search_processes_are_shared_out_to_the_workers(monkeypatch: pytest.Monk
         ("port", "-1", "from 0 to 65535"),
         ("port", "٣", "from 0 to 65535"),
         ("keep_days", "1.5", "not a whole number"),
+        ("archive", "ftp://records.example", "neither a folder nor a bucket"),
+        ("archive", "s3://RECORDS", "neither a folder nor a bucket"),
+        ("archive_endpoint", "s3.example.org", "no address"),
+        ("archive_endpoint", "https://me:pw@s3.example.org", "no address"),
         ("token_days", "0", "from 1"),
         ("drain_seconds", "nan", "not a number of seconds"),
         ("drain_seconds", "inf", "not a number of seconds"),
@@ -225,6 +251,7 @@ WRITTEN = {
     "redis_url": ("redis://ada:pw@store.example:6379/0\n", "redis://ada:pw@store.example:6379/0"),
     "redis_password": ("p@ss/w:rd\n", None),
     "metrics_token": ("a-token-of-24-characters\n", "a-token-of-24-characters"),
+    "archive_secret": ("a secret\n", "a secret"),
     "operator_keys": (f"acme:{KEY}\n", (("acme", KEY.encode()),)),
     "webhooks": (
         "acme:https://acme.example/hook\n",
@@ -242,6 +269,8 @@ def test_every_secret_can_be_in_a_file(tmp_path: Path) -> None:
         environ[f"TOWERHALL_{name.upper()}_FILE"] = str(tmp_path / name)
     environ["TOWERHALL_REDIS_URL"] = "redis://ada@store.example:6379/0"
     del environ["TOWERHALL_REDIS_URL_FILE"]
+    environ |= {"TOWERHALL_ARCHIVE": "s3://records", "TOWERHALL_ARCHIVE_KEY": "an id"}
+    environ["TOWERHALL_ARCHIVE_ENDPOINT"] = "https://s3.example.org"
     settings = read_settings(environ, {})
     for name in WRITTEN.keys() - {"redis_url", "redis_password"}:
         assert getattr(settings, name) == WRITTEN[name][1]

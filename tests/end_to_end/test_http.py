@@ -180,6 +180,29 @@ async def test_public_rooms_are_listed_private_ones_are_not(
     assert private["key"] not in str(rooms)
 
 
+async def test_the_list_of_rooms_is_read_page_by_page(shared: ServerProcess, token: str) -> None:
+    made = {new_room(shared.url, token, seats=2)["code"] for _ in range(3)}
+    deadline = time.monotonic() + 5
+    found: list[str] = []
+    while not made <= set(found):
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.05)
+        after, found = "", []
+        while True:
+            path = f"/v1/rooms?game=five_towers&free=1&limit=2&after={after}"
+            page = ask(shared.url, "GET", path).document
+            assert len(page["rooms"]) <= 2
+            found += [room["code"] for room in page["rooms"]]
+            assert ("next" in page) is ("more" in page)
+            if not (after := page.get("next", "")):
+                break
+    assert len(found) == len(set(found))
+    assert ask(shared.url, "GET", "/v1/rooms?game=chess").document == {"rooms": []}
+    for wrong in ("limit=501", "limit=many", "status=over", f"after={'A' * 41}"):
+        refused = ask(shared.url, "GET", f"/v1/rooms?{wrong}")
+        assert (refused.status, refused.code) == (400, "bad_request"), wrong
+
+
 def test_a_private_room_shows_itself_to_its_key_alone(shared: ServerProcess, token: str) -> None:
     made = new_room(shared.url, token, private=True)
     assert len(made["key"]) >= 12

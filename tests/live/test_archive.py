@@ -10,7 +10,7 @@ from tests.live.live_rooms import GAMES, LiveNode, hurry, live_node
 from tests.live.test_records import finished
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.live.archive import Archive
+from towerhall_server.live.archive import Archive, Folder
 from towerhall_server.live.follower import BACKSTOP_MS
 from towerhall_server.live.record_store import DAY_MS
 from towerhall_server.live.records import Records
@@ -19,7 +19,7 @@ from towerhall_server.room.steps import KEPT_MS
 
 
 def archived(log: EventLog, folder: Path) -> Records:
-    return Records(log, GAMES, 30, archive=Archive(folder))
+    return Records(log, GAMES, 30, archive=Archive(Folder(folder)))
 
 
 async def removed(node: LiveNode, redis: Redis, code: str) -> None:
@@ -32,7 +32,7 @@ async def removed(node: LiveNode, redis: Redis, code: str) -> None:
 async def test_a_record_is_archived_and_stays_when_the_store_has_dropped_it(
     redis: Redis, url: str, tmp_path: Path
 ) -> None:
-    async with live_node(url, archive=Archive(tmp_path)) as node:
+    async with live_node(url, archive=Archive(Folder(tmp_path))) as node:
         records = archived(node.log, tmp_path)
         code = (await finished(node)).code
         kept = await records.keep(code)
@@ -54,7 +54,7 @@ async def test_a_record_is_archived_and_stays_when_the_store_has_dropped_it(
 async def test_the_end_of_a_room_archives_a_record_that_was_never_made(
     redis: Redis, url: str, tmp_path: Path
 ) -> None:
-    async with live_node(url, keep_days=0, archive=Archive(tmp_path)) as node:
+    async with live_node(url, keep_days=0, archive=Archive(Folder(tmp_path))) as node:
         code = (await finished(node)).code
         await removed(node, redis, code)
         assert len([*(tmp_path / code[:2]).iterdir()]) == 1

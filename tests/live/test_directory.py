@@ -4,7 +4,8 @@ Nobody waits here for real minutes: the service clock is in the store, and is mo
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -29,7 +30,6 @@ from tests.live.live_rooms import (
     whole_log,
 )
 from towerhall_protocol.messages import ServerChat, ServerGo
-from towerhall_server.eventlog.answers import Beat
 from towerhall_server.eventlog.entry import entry_after
 from towerhall_server.eventlog.keys import CHAT, SHARDS, room_keys, shard_of
 from towerhall_server.eventlog.notifications import Alive, Alone, Missed, Wake
@@ -43,6 +43,7 @@ from towerhall_server.live.directory import (
 )
 from towerhall_server.live.follower import BACKSTOP_MS
 from towerhall_server.live.items import TimeIsUp
+from towerhall_server.live.neighbours import idle_shards
 from towerhall_server.live.record_store import record_of
 from towerhall_server.record.verify import verify
 from towerhall_server.room.codes import is_code
@@ -486,27 +487,60 @@ async def test_a_node_that_was_alone_publishes_for_one_that_comes(one: LiveNode)
 
 
 async def test_shards_with_open_rooms_beat_each_second_and_the_others_in_turn(
-    one: LiveNode, monkeypatch: pytest.MonkeyPatch
+    one: LiveNode, other: LiveNode
 ) -> None:
-    used = {shard_of((await one.found()).code) for _ in range(2)}
-    monkeypatch.setattr(directory_module, "BEAT_SECONDS", 0.002)
-    monkeypatch.setattr(directory_module, "LEAST_REST_SECONDS", 0.0)
-    beats: list[set[int]] = []
-
-    async def recorded(shards: Sequence[int], **_: object) -> dict[int, Beat]:
-        beats.append({*shards})
-        return {}
-
-    monkeypatch.setattr(one.log, "beat_all", recorded)
-    beating = asyncio.create_task(one.directory.beat())
-
-    async def enough() -> bool:
-        return len(beats) >= 2 * IDLE_BEATS
-
-    await eventually(enough)
-    beating.cancel()
-    for beat in beats:
-        assert used <= beat
-        assert len(beat - used) <= SHARDS / IDLE_BEATS + 1
+    rooms = [await one.found() for _ in range(2)]
+    used = {shard_of(room.code) for room in rooms}
+    seconds = range(1_000, 1_000 + 2 * IDLE_BEATS)
+    one.directory._neighbours._heard_at.clear()
+    alone = [one.directory._in_turn(second) for second in seconds]
+    for beat in alone:
+        assert used <= {*beat}
+        assert len({*beat} - used) <= SHARDS / IDLE_BEATS + 1
     for first in range(IDLE_BEATS):
-        assert set().union(*beats[first : first + IDLE_BEATS]) == set(range(SHARDS))
+        assert set().union(*alone[first : first + IDLE_BEATS]) == set(range(SHARDS))
+
+    async def have_met() -> bool:
+        return all(node.directory._neighbours for node in (one, other))
+
+    for node in (one, other):
+        node.log.be_there()
+    await eventually(have_met)
+    for first in range(1_000, 1_000 + IDLE_BEATS):
+        turns = [
+            [set(node.directory._in_turn(second)) for second in range(first, first + IDLE_BEATS)]
+            for node in (one, other)
+        ]
+        here, there = (set().union(*each) for each in turns)
+        assert here | there == set(range(SHARDS))
+        assert here & there <= used
+    one.directory._forget(rooms[0].code)
+    one.directory._forget(rooms[0].code)
+    left = set().union(*(one.directory._in_turn(second) for second in (1_000, 1_001)))
+    assert shard_of(rooms[1].code) in left
+
+
+def test_a_dead_node_delays_an_idle_shard_by_one_turn_and_no_more() -> None:
+    living = [
+        {(second, shard) for second in range(60) for shard in idle_shards(second, 3, number, 4)}
+        for number in (0, 1, 3)
+    ]
+    for shard in range(SHARDS):
+        beaten = [second for second in range(60) if any((second, shard) in each for each in living)]
+        gaps = [after - before for before, after in itertools.pairwise(beaten)]
+        assert set(gaps) == {3, 6}
+        assert len(beaten) <= 15
+
+
+async def test_the_clock_of_a_shard_that_others_beat_is_known_once_a_room_is_open(
+    one: LiveNode, other: LiveNode
+) -> None:
+    code = (await one.found()).code
+    other.directory.node.clock._heard.clear()
+    assert not other.directory.node.clock.is_sure(shard_of(code))
+    assert await other.directory.open(code) is not None
+    assert other.directory.node.clock.is_sure(shard_of(code))
+    apart = other.directory.node.clock.now_ms(shard_of(code)) - one.directory.node.clock.now_ms(
+        shard_of(code)
+    )
+    assert abs(apart) < 1_000

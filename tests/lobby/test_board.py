@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from tests.proxy.store import Proxy
 from towerhall_protocol.lobby import Filter, LobbyPatch, LobbyReset
 from towerhall_protocol.merge_patch import apply
 from towerhall_protocol.messages import ServerGo, ServerPaused
-from towerhall_server.eventlog.keys import room_keys
+from towerhall_server.eventlog.keys import room_keys, shard_of
 from towerhall_server.eventlog.notifications import Listed, Missed, Wake, listen
 from towerhall_server.frames import Prepared
 from towerhall_server.lobby import board as board_module
@@ -89,11 +90,10 @@ async def stop_reading(board: Board, node: LiveNode, monkeypatch: pytest.MonkeyP
     """From now on the list lives by what it is told, and by nothing else."""
     await board.ready()
 
-    async def never() -> dict[str, bytes]:
+    async def never(heard: Callable[[int, dict[str, bytes]], None]) -> None:
         await asyncio.Event().wait()
-        return {}
 
-    monkeypatch.setattr(node.log, "summaries", never)
+    monkeypatch.setattr(node.log, "each_lobby", never)
 
 
 async def test_what_happens_on_another_node_is_seen_at_once_by_those_whom_it_concerns(
@@ -142,15 +142,15 @@ async def test_rooms_that_are_there_are_read_once_however_many_come(
 ) -> None:
     codes = {(await other.found(DUEL, 2)).code for _ in range(3)}
     reads = 0
-    read = one.log.summaries
+    read = one.log.each_lobby
 
-    async def counted() -> dict[str, bytes]:
+    async def counted(heard: Callable[[int, dict[str, bytes]], None]) -> None:
         nonlocal reads
         reads += 1
-        return await read()
+        await read(heard)
 
     async with live_board(url, one) as board:
-        one.log.summaries = counted  # type: ignore[method-assign]
+        one.log.each_lobby = counted  # type: ignore[method-assign]
         await asyncio.gather(*(board.ready() for _ in range(50)))
         lookers = [Looker().look(board, Filter()) for _ in range(50)]
         assert reads == 1
@@ -165,8 +165,8 @@ async def test_many_who_want_the_same_get_the_same_bytes(
         lookers = [Looker().look(board, Filter(free=1)) for _ in range(20)]
         others = [Looker().look(board, Filter()) for _ in range(20)]
         await other.found(DUEL, 2)
-        for looker in (lookers[0], others[0]):
-            await looker.until(lambda: all(each.codes for each in (*lookers, *others)))
+        for looker in (*lookers, *others):
+            await looker.until(partial(getattr, looker, "codes"))
         assert len({id(looker.got[0]) for looker in (*lookers, *others)}) == 2
 
 
@@ -201,10 +201,13 @@ async def test_a_store_that_is_silent_is_told_and_what_was_missed_comes_after(
     await looker.until(lambda: [each.message for each in looker.got] == [ServerPaused(True)])
     with pytest.raises(StoreError):
         await Board(source).ready()
+    with pytest.raises(StoreError):
+        await board.page(Filter())
     source.fails = False
     source.rooms["AAAAAA"] = b'{"code":"AAAAAA"}'
     await looker.until(lambda: looker.codes == {"AAAAAA"})
-    assert looker.got[1].message == ServerPaused(False)
+    await looker.until(lambda: ServerPaused(False) in [each.message for each in looker.got])
+    assert await board.page(Filter()) == {"rooms": {"AAAAAA": {"code": "AAAAAA"}}}
     running.cancel()
     await asyncio.wait((running,))
 
@@ -218,14 +221,18 @@ class FakeSource(Source):
         self.asked = 0
         self.hold: asyncio.Event | None = None
 
-    async def summaries(self) -> dict[str, bytes]:
+    async def each_lobby(self, heard: Callable[[int, dict[str, bytes]], None]) -> None:
         self.asked += 1
-        found = dict(self.rooms)
+        found: dict[int, dict[str, bytes]] = {}
+        for code, summary in self.rooms.items():
+            found.setdefault(shard_of(code), {})[code] = summary
         if self.hold is not None:
             await self.hold.wait()
         if self.fails:
             raise StoreError("silent")
-        return found
+        for shard, rooms in found.items():
+            heard(shard, rooms)
+            await asyncio.sleep(0)
 
 
 def shown(number: int) -> bytes:
@@ -294,7 +301,7 @@ async def test_nothing_is_kept_when_nobody_looks(monkeypatch: pytest.MonkeyPatch
     board.hear(Listed("BBBBBB", shown(2)))
     running.cancel()
     await asyncio.wait((running,))
-    assert (len(board), board._groups, board._rooms, board._heard) == (0, {}, {}, {})
+    assert (len(board), board._groups, len(board._rooms), board._heard) == (0, {}, 0, set())
     await board.ready()
     assert source.asked == 2
 

@@ -109,6 +109,7 @@ TO_LOBBY: tuple[tuple[str, lobby.LobbyClientMessage], ...] = (
     ("hello, to see everything", lobby.LobbyHello(lobby.LobbyGreeting("token", 1))),
     ("hello with a filter", lobby.LobbyHello(lobby.LobbyGreeting("token", 1, FILTER))),
     ("another filter", lobby.LobbyFilter(lobby.Filter(status="playing"))),
+    ("the next page", lobby.LobbyFilter(lobby.Filter(free=1, after="0QJXKZB", limit=100))),
     ("ping", m.ClientPing(1)),
 )
 TO_EVENTS: tuple[tuple[str, events.EventsClientMessage], ...] = (

@@ -19,6 +19,7 @@ from towerhall_protocol.events import EventsClientMessage, EventsGreeting, Place
 from towerhall_protocol.fairness import SECRET_BYTES, UID_BYTES, nonce_hash
 from towerhall_protocol.lobby import (
     MOST_FREE,
+    MOST_SHOWN,
     Filter,
     LobbyArrival,
     LobbyClientMessage,
@@ -61,7 +62,6 @@ from towerhall_server.live.absence import ABSENT_SECONDS, HOST_AWAY_SECONDS
 from towerhall_server.lobby.arrivals import COMING_MS
 from towerhall_server.lobby.events import MOST_PLACES
 from towerhall_server.lobby.games import describe_game
-from towerhall_server.lobby.listing import MOST_ROOMS
 from towerhall_server.lobby.my_rooms import MOST_ROOMS as MOST_MINE
 from towerhall_server.room import pace, state, steps
 from towerhall_server.room.closing import abandon_step
@@ -446,7 +446,7 @@ def test_games_are_described_as_written() -> None:
 
 
 def test_the_numbers_of_the_lobby_are_those_of_the_code() -> None:
-    assert f"At most {MOST_ROOMS} rooms" in clause(144)
+    assert f"At most {MOST_SHOWN} rooms" in clause(144)
     assert f"0 to {MOST_FREE};" in meanings(142)["free?"]
     asked = next(field for field in msgspec.structs.fields(Filter) if field.name == "status")
     assert f"up to {MOST_MINE} rooms" in clause(148)

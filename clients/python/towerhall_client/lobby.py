@@ -46,6 +46,12 @@ class Lobby(LiveList):
     def _greeting(self) -> LobbyHello:
         return LobbyHello(LobbyGreeting(self._token, LEVEL, self.wanted))
 
+    @property
+    def next(self) -> str:
+        """The filter's `after` for the next page; empty if this is the last one."""
+        found = self.list.get("next", "")
+        return found if isinstance(found, str) else ""
+
     async def choose(self, wanted: Filter) -> None:
         """See other rooms from now on. `ValueError` or `TypeError` if no filter can say that."""
         as_read(LobbyFilter(wanted))

@@ -76,6 +76,11 @@ export class LiveList<Room> {
     return typeof found === "number" ? found : null;
   }
 
+  protected text(name: string): string | null {
+    const found = this.#list[name];
+    return typeof found === "string" ? found : null;
+  }
+
   #take(document: unknown): string | null {
     const message = readLobby(document);
     if (message?.[0] === "welcome") {

@@ -27,6 +27,11 @@ export class Lobby extends LiveList<ListedRoom> {
     this.line.connect();
   }
 
+  /** The filter's `after` for the next page; empty if this is the last one. */
+  get next(): string {
+    return this.text("next") ?? "";
+  }
+
   /** How many people are connected to the service, or null if that is not known. */
   get online(): number | null {
     return this.number("online");

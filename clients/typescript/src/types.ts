@@ -203,6 +203,10 @@ export interface LobbyFilter {
   game?: string;
   status?: "" | "waiting" | "sealed" | "playing";
   free?: number;
+  /** `next` of the page before. */
+  after?: string;
+  /** Most rooms of the page. */
+  limit?: number;
 }
 
 // The record of a game (P-120)

@@ -30,12 +30,13 @@ test("the list, its patches, another filter and a reset", () => {
   const stop = lobby.on(() => changes.push(Object.keys(lobby.rooms).length));
   expect([lobby.state, lobby.rooms, lobby.more]).toEqual(["connecting", {}, 0]);
   expect(socket.url).toBe("wss://play.example/v1/lobby");
-  expect(welcome(socket, { rooms: { QJXKZB: ROOM }, more: 2, online: 7 })).toEqual(["hello", { token: "token", level: 6 }]);
-  expect(lobby.online).toBe(7);
+  expect(welcome(socket, { rooms: { QJXKZB: ROOM }, more: 2, next: "0QJXKZB", online: 7 })).toEqual(["hello", { token: "token", level: 6 }]);
+  expect([lobby.online, lobby.next]).toEqual([7, "0QJXKZB"]);
   expect([lobby.state, lobby.rooms, lobby.more]).toEqual(["up", { QJXKZB: ROOM }, 2]);
   const before = lobby.rooms["QJXKZB"];
-  socket.says("patch", { rooms: { ABCDEF: { ...ROOM, code: "ABCDEF" } }, more: null });
+  socket.says("patch", { rooms: { ABCDEF: { ...ROOM, code: "ABCDEF" } }, more: null, next: null });
   expect(lobby.rooms["QJXKZB"]).toBe(before);
+  expect(lobby.next).toBe("");
   expect([Object.keys(lobby.rooms), lobby.more]).toEqual([["QJXKZB", "ABCDEF"], 0]);
   lobby.choose({ status: "playing" });
   expect(socket.took()).toEqual([["filter", { status: "playing" }]]);

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shutil import copyfile
@@ -16,18 +17,23 @@ from towerhall_server.cli.on_store import store_flags, time_text
 from towerhall_server.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from towerhall_server.cli.holdings import About, Holdings
+    from towerhall_server.cli.holdings import About, Holdings, Part
+    from towerhall_server.store.backup import Copied
+    from towerhall_server.store.data_folder import Version
 
 BACKUP_EXAMPLES = """\
 examples:
   towerhall backup backups/monday
   towerhall backup backups/monday --data-folder ./data --with-keys
   towerhall backup backups/monday --redis-url redis://admin@localhost:6379/0
+  towerhall backup backups/monday --redis-url redis+cluster://admin@n1.example,n2.example
 
 Servers and players go on meanwhile. The store is that of --redis-url (or TOWERHALL_REDIS_URL), or
 the one on --data-folder (or TOWERHALL_DATA_FOLDER), whether a server runs there or not. A store of
-your own is read as by a replica: the url needs a user that may SYNC. An engine then runs on the
-copy, checks every link of every log, and counts: `backup.json` says what the copy holds.
+your own is read as by a replica: the url needs a user that may SYNC. Behind sentinels, and of each
+primary of a cluster, a replica is read where one is in step; the copy of a cluster has a folder for
+each primary. An engine then runs on the copy, checks every link of every log, and counts:
+`backup.json` says what the copy holds.
 
 The copy holds hidden information of running games, and secrets of rooms. Keep it like the store.
 Without --with-keys it lacks the keys that sign tokens and the public log.
@@ -44,6 +50,9 @@ and counts: it fails unless every room and record is there. Then `towerhall serv
 folder. For a store of your own, start it on such a folder before any server:
 
   redis-server --dir ./data --appendonly yes --appendfsync always --save ""
+
+The copy of a cluster becomes one such folder for each primary, and `backup.json` lists their slots.
+Start engines with `cluster-enabled yes` on them: each takes the slots of its keys.
 
 With --redis-url the command only counts what such a store holds. An RDB file beside
 `appendonly yes` is ignored, and the store starts empty: status 1 tells.
@@ -128,9 +137,9 @@ def _guarded(arguments: argparse.Namespace, acting: Any) -> int:
 
 
 async def _make(arguments: argparse.Namespace, target: Path) -> int:
-    from towerhall_server.cli.holdings import About, database_of
+    from towerhall_server.cli.holdings import About, Part, database_of, together
     from towerhall_server.config.settings import SettingsError, read_place
-    from towerhall_server.store.backup import copy_log, digests, fetch_rdb, size_of
+    from towerhall_server.store.backup import copy_log, digests, size_of
     from towerhall_server.store.engine import bundled_binary, version_of
 
     flags = {"redis_url": arguments.redis_url, "data_folder": arguments.data_folder}
@@ -144,30 +153,69 @@ async def _make(arguments: argparse.Namespace, target: Path) -> int:
     shown = Progress(PARTS, "copy")
 
     def told(done: int, total: int) -> None:
-        shown.show(max(PARTS * done // total, 1))
+        shown.show(max(PARTS * done // max(total, 1), 1))
 
+    parts: tuple[Part, ...] = (Part(),)
     if url:
-        await fetch_rdb(url, target, version, told)
+        parts = await _fetch_all(url, target, version, told)
     else:
         await asyncio.to_thread(copy_log, source, target, told)
     shown.done()
     copied = monotonic() - began
     database = database_of(url) if url else 0
-    held = await _read_by_engine(target, binary, database)
+    held = together([await _read_by_engine(target / p.folder, binary, database) for p in parts])
     made_ms, source_kind = round(1000 * time()), "rdb" if url else "log"
-    about = About(made_ms, source_kind, str(version), digests(target), held, database)
+    files = _digests(target, parts, digests)
+    about = About(made_ms, source_kind, str(version), files, held, database, parts)
     if arguments.with_keys and not url:
         for name in KEYS:
             with suppress(FileNotFoundError):
                 _copy_key(source / name, target / name)
     # Written last: a folder without it is no backup.
     (target / ABOUT).write_bytes(msgspec.json.format(msgspec.json.encode(about)))
-    size = f"{size_of(target) / 1e6:.1f} MB"
+    size = f"{sum(size_of(target / part.folder) for part in parts) / 1e6:.1f} MB"
     checked = monotonic() - began - copied
-    print(f"{target}: {_told(held)}, {size}; copied in {copied:.1f} s, checked in {checked:.1f} s")
+    of = f" of {len(parts)} primaries" if len(parts) > 1 else ""
+    times = f"copied in {copied:.1f} s, checked in {checked:.1f} s"
+    print(f"{target}: {_told(held)}{of}, {size}; {times}")
     for code in held.broken:
         print(f"the log of room {code} does not hold together, here and in the store")
     return 1 if held.broken else 0
+
+
+async def _fetch_all(
+    url: str, target: Path, version: "Version", told: "Copied"
+) -> "tuple[Part, ...]":
+    """Copy each engine that holds a part of the store."""
+    from towerhall_server.cli.holdings import Part
+    from towerhall_server.store.backup import BackupError, fetch_rdb
+    from towerhall_server.store.primaries import primaries, replica_of
+
+    engines = await primaries(url)
+    parts = []
+    for number, engine in enumerate(engines, 1):
+        part = Part(str(number) if len(engines) > 1 else ".", engine.slots)
+        # Sentinels would take a copy from the primary for a new replica, for ever.
+        source = await replica_of(url, engine) or engine.url
+
+        def told_of_all(done: int, total: int, before: int = number - 1) -> None:
+            told(before * total + done, len(engines) * total)
+
+        await fetch_rdb(source, target / part.folder, version, told_of_all)
+        parts.append(part)
+    if [engine.slots for engine in await primaries(url)] != [engine.slots for engine in engines]:
+        raise BackupError("slots were moved meanwhile, and rooms may be missing: try again")
+    return tuple(parts)
+
+
+def _digests(
+    folder: Path, parts: "Sequence[Part]", digests: "Callable[[Path], dict[str, str]]"
+) -> dict[str, str]:
+    return {
+        str(Path(part.folder) / name): digest
+        for part in parts
+        for name, digest in digests(folder / part.folder).items()
+    }
 
 
 def _copy_key(source: Path, target: Path) -> None:
@@ -181,7 +229,9 @@ def _about(folder: Path) -> "About":
 
     try:
         about = msgspec.json.decode((folder / ABOUT).read_bytes(), type=About)
-        found = digests(folder)
+        if any(not _is_inside(part.folder) for part in about.parts):
+            raise UsageError(f"{folder / ABOUT} is damaged: it names a folder elsewhere")
+        found = _digests(folder, about.parts, digests)
     except OSError as error:
         raise UsageError(
             f"{folder} is no finished backup: {error.strerror} ({error.filename})"
@@ -194,20 +244,29 @@ def _about(folder: Path) -> "About":
     return about
 
 
+def _is_inside(folder: str) -> bool:
+    return folder == "." or folder.isdecimal()
+
+
 async def _bring_back(arguments: argparse.Namespace, about: "About") -> int:
+    from towerhall_server.cli.holdings import together
     from towerhall_server.store.backup import place
     from towerhall_server.store.engine import bundled_binary
 
     target = Path(arguments.data_folder)
-    place(arguments.folder, target)
+    binary = arguments.engine or bundled_binary()
+    found = []
+    for part in about.parts:
+        place(arguments.folder / part.folder, target / part.folder)
+        found.append(await _read_by_engine(target / part.folder, binary, about.database))
     for name in KEYS:
         if (arguments.folder / name).exists() and not (target / name).exists():
             _copy_key(arguments.folder / name, target / name)
-    binary = arguments.engine or bundled_binary()
-    held = await _read_by_engine(target, binary, about.database)
     if about.database:
         print(f"the rooms are in database {about.database}: run a store of your own on {target}")
-    return _compared(str(target), about, held)
+    if len(about.parts) > 1:
+        print(f"run one engine of a cluster on each of {target}/1 to {target}/{len(about.parts)}")
+    return _compared(str(target), about, together(found))
 
 
 async def _counted(url: str, about: "About") -> int:

@@ -5,7 +5,7 @@ Read-only. A log counts with its newest commit and with all of its links checked
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from time import time
 
 import msgspec
@@ -14,7 +14,9 @@ from redis.asyncio import Redis
 from towerhall_server.cli.on_store import NAME
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.live.loading import readable_log
+from towerhall_server.store.address import read_address
 from towerhall_server.store.check import connect
+from towerhall_server.store.primaries import primaries
 
 LOG, RECORD = b"log", b"record"
 AT_ONCE = 64
@@ -45,32 +47,61 @@ class Holdings(msgspec.Struct, frozen=True):
         return sum(room.commits for room in self.rooms.values())
 
 
+class Part(msgspec.Struct, frozen=True):
+    """The data of one engine in a backup."""
+
+    folder: str = "."
+    slots: tuple[tuple[int, int], ...] = ()
+    """First and last slot of each range that its engine had in a cluster."""
+
+
 class About(msgspec.Struct, frozen=True):
     """The contents of a backup, as its `backup.json` says."""
 
     made_ms: int
     source: str
-    """`log` or `rdb`."""
+    """`log`, or `rdb`, which is one or several files of a store elsewhere."""
     engine: str
     """The engine that has read the copy."""
     files: dict[str, str]
-    """SHA-256 of each file of the log."""
+    """SHA-256 of each file of the logs; those of several engines with their folders."""
     holdings: Holdings
     database: int = 0
     """The number of the database that was counted; the copy holds all of them."""
+    parts: tuple[Part, ...] = (Part(),)
+    """One for each primary of a cluster; otherwise one."""
 
 
 def database_of(url: str) -> int:
     """Return the number of the database that a url names."""
-    return int(connect(url).connection_pool.connection_kwargs.get("db") or 0)
+    address = read_address(url)
+    if address.kind == "single":
+        return int(connect(url).connection_pool.connection_kwargs.get("db") or 0)
+    return int(address.database or 0)
 
 
 async def holdings(url: str) -> Holdings:
     """Read all keys of a store."""
+    async with EventLog(url, NAME) as log:
+        found = [await _held_by(engine.url, log) for engine in await primaries(url)]
+    return together(found)
+
+
+def together(parts: Sequence[Holdings]) -> Holdings:
+    """Return what several engines hold as that of one store."""
+    rooms: dict[str, Holding] = {}
+    records: dict[str, Holding] = {}
+    for part in parts:
+        rooms |= part.rooms
+        records |= part.records
+    lasting = sum(part.lasting for part in parts)
+    return Holdings(rooms, records, lasting, tuple(code for part in parts for code in part.broken))
+
+
+async def _held_by(url: str, log: EventLog) -> Holdings:
     redis = connect(url)
     try:
-        async with EventLog(url, NAME) as log:
-            return await _holdings(redis, log)
+        return await _holdings(redis, log)
     finally:
         await redis.aclose()
 

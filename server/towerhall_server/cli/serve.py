@@ -33,7 +33,7 @@ FLAGS = {
     "hosts": "host names of this service, separated by commas (default: any)",
     "trusted_proxies": "proxies whose forwarded headers are trusted, separated by commas",
     "keep_days": "days that records of finished games are kept (default: 30)",
-    "archive": "folder in which records of finished games stay for good (default: none)",
+    "archive": "folder, or s3://BUCKET/PREFIX, in which records stay for good (default: none)",
     "drain_seconds": "seconds for connections to end when the server stops (default: 10)",
     "log_format": "text, json or keyvalue (default: text)",
     "log_level": "debug, info, warning or error (default: info)",

@@ -19,6 +19,7 @@ from towerhall_server.access.token_keys import NEW_KEY, UnusableKey, kept_keys
 from towerhall_server.config import operator_options
 from towerhall_server.config import texts as read
 from towerhall_server.config.texts import safe_url
+from towerhall_server.live.bucket import BucketAccess, BucketName
 from towerhall_server.operators.operator import Webhook
 from towerhall_server.signing.keys import KEY_FILE, seeds_of
 from towerhall_server.telemetry import private
@@ -73,8 +74,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Addresses and networks of proxies whose forwarded headers are trusted."""
     token_days: int = 90
     keep_days: int = 30
-    archive: Path | None = None
-    """The folder in which records stay for good. None: the store alone keeps them."""
+    archive: Path | BucketName | None = None
+    """The folder or bucket in which records stay for good. None: the store alone keeps them."""
+    archive_endpoint: str = ""
+    """Address of the object store that has the bucket."""
+    archive_key: str = ""
+    """Id of the access key for the bucket."""
+    archive_secret: str = ""
+    """Secret of that key. Secret."""
+    archive_region: str = "us-east-1"
     drain_seconds: float = 10.0
     log_format: str = "text"
     log_level: str = "info"
@@ -104,6 +112,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return operator_options.hooks_of(self.operator_keys, self.webhooks, secrets, networks)
 
     @property
+    def bucket_access(self) -> BucketAccess:
+        """Return where the archive's bucket is, and who asks."""
+        given = self.archive_endpoint, self.archive_key, self.archive_secret
+        return BucketAccess(*given, self.archive_region)
+
+    @property
     def most_searches(self) -> int:
         """Return the number of search processes of one worker: its share, and at least one."""
         wanted = self.search_processes or (os.cpu_count() or 1) - 1
@@ -120,6 +134,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         for secret in COUNTED:
             shown[secret] = f"({len(shown[secret])}, not shown)"
         shown["redis_url"] = safe_url(self.redis_url)
+        shown["archive"] = str(self.archive) if self.archive else ""
+        shown["archive_secret"] = "(not shown)" if self.archive_secret else ""
         shown["metrics_token"] = "(not shown)" if self.metrics_token else ""
         return shown
 
@@ -159,6 +175,7 @@ def read_settings(
     )
     settings = Settings(**chosen, limits=Limits(**limits))
     _check_metrics(settings)
+    _check_archive(settings)
     try:
         settings.hooks  # noqa: B018 - complains about what does not belong together
     except ValueError as error:
@@ -228,6 +245,16 @@ def _check_metrics(chosen: Settings) -> None:
         private.check(*at, token, chosen.workers, chosen.port)
     except private.UnsafeMetricsError as problem:
         raise SettingsError(str(problem)) from None
+
+
+def _check_archive(chosen: Settings) -> None:
+    is_bucket = isinstance(chosen.archive, BucketName)
+    for name in ("archive_endpoint", "archive_key", "archive_secret"):
+        variable = PREFIX + name.upper()
+        if is_bucket and not getattr(chosen, name):
+            raise SettingsError(f"{variable} is missing: a bucket cannot be used without it")
+        if not is_bucket and getattr(chosen, name):
+            raise SettingsError(f"{variable} is for a bucket: set {PREFIX}ARCHIVE=s3://... as well")
 
 
 def _refuse_unknown(environ: Mapping[str, str], overrides: Mapping[str, object]) -> None:
@@ -313,7 +340,11 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "trusted_proxies": read.networks,
     "token_days": read.whole(1, 36_500),
     "keep_days": read.whole(0, 36_500),
-    "archive": read.folder,
+    "archive": read.archive,
+    "archive_endpoint": read.endpoint,
+    "archive_key": str,
+    "archive_secret": str,
+    "archive_region": str,
     "workers": read.whole(1, 64),
     "search_processes": read.whole(1, 64),
     "drain_seconds": read.seconds(0),
@@ -333,8 +364,15 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
 """Names of `--name` and `TOWERHALL_NAME`, and the parsers of their texts."""
 SECRETS: Final = frozenset(
     {
-        *("token_keys", "signing_keys", "redis_url", "redis_password", "metrics_token"),
-        *("operator_keys", "webhooks", "webhook_secrets"),
+        *(
+            "token_keys",
+            "signing_keys",
+            "redis_url",
+            "redis_password",
+            "metrics_token",
+            "archive_secret",
+        ),
+        *("archive_secret", "operator_keys", "webhooks", "webhook_secrets"),
     }
 )
 """Each may also come from a file that `TOWERHALL_NAME_FILE` names. Orchestrators hand secrets to

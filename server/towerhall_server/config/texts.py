@@ -17,11 +17,14 @@ from towerhall_server.access.hosts import Hosts
 from towerhall_server.access.origins import Origins
 from towerhall_server.access.rates import Rate
 from towerhall_server.access.token_keys import check_keys
+from towerhall_server.live.bucket import BucketName
 from towerhall_server.signing.keys import seeds_of
 from towerhall_server.store.address import AddressError, read_address
 
 UNIT_SECONDS: Final = {"s": 1, "min": 60, "h": 3600}
 RATE: Final = re.compile(r"([1-9][0-9]{0,8})/(s|min|h)(?: burst ([1-9][0-9]{0,8}))?")
+BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+PREFIX: Final = re.compile(r"[A-Za-z0-9._/-]{0,200}")
 URL_WITHOUT_DOUBT: Final = re.compile(r"([a-z+]+)://(?:[^?#]*@)?([^@?#]*)(?:[?#][^@]*)?", re.DOTALL)
 
 
@@ -83,6 +86,24 @@ def folder(text: str) -> Path:
         return Path(text).expanduser().absolute()
     except RuntimeError as error:
         raise ValueError(f"{error} in {text!r}; write the whole path") from None
+
+
+def archive(text: str) -> Path | BucketName:
+    scheme, found, rest = text.partition("://")
+    if not found:
+        return folder(text)
+    name, _, prefix = rest.partition("/")
+    if scheme != "s3" or not BUCKET.fullmatch(name) or not PREFIX.fullmatch(prefix):
+        raise ValueError(f"{text!r} is neither a folder nor a bucket such as s3://records/towers")
+    return BucketName(name, prefix and prefix.rstrip("/") + "/")
+
+
+def endpoint(text: str) -> str:
+    parts = urlsplit(text)
+    is_plain = parts.path in ("", "/") and not (parts.query or parts.fragment or parts.username)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
+        raise ValueError("it is no address such as https://s3.example.org")
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def store_url(text: str) -> str:

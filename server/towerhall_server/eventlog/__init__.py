@@ -16,4 +16,5 @@ __all__ = [
     "operators",
     "scripts",
     "shared",
+    "unarchived",
 ]

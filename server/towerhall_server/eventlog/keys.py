@@ -10,6 +10,8 @@ NODES = "towerhall:nodes"
 """Channel of the nodes' heartbeats."""
 PEOPLE = "towerhall:people"
 """Channel of the numbers of people who are connected to each node."""
+UNARCHIVED = "towerhall:unarchived"
+"""Rooms whose records have to go into the archive, by the time of the first failure."""
 CHAT = "towerhall:chat"
 """Channel of all lines of chat, unless the store is a cluster."""
 MEMORY = "towerhall:memory"
@@ -20,7 +22,7 @@ LOBBY = "towerhall:lobby"
 """Channel of the lobby's entries of rooms, one message for each change."""
 
 
-class ShardKeys(msgspec.Struct, frozen=True):
+class ShardKeys(msgspec.Struct, frozen=True, gc=False):
     """Keys that the rooms of a shard share."""
 
     clock: str
@@ -34,7 +36,7 @@ class ShardKeys(msgspec.Struct, frozen=True):
     """Channel of all lines of chat, on a cluster."""
 
 
-class RoomKeys(msgspec.Struct, frozen=True):
+class RoomKeys(msgspec.Struct, frozen=True, gc=False):
     """Keys of one room."""
 
     log: str

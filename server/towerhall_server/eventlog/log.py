@@ -35,7 +35,7 @@ from towerhall_server.eventlog.answers import (
     reading_of,
 )
 from towerhall_server.eventlog.append import Appender, Publish, news_of
-from towerhall_server.eventlog.beats import beat_all
+from towerhall_server.eventlog.beats import LOBBIES_AT_ONCE, ask_all, beat_all
 from towerhall_server.eventlog.buckets import Quota, take_call
 from towerhall_server.eventlog.entry import START, Entry, Point
 from towerhall_server.eventlog.keepsakes import Memory
@@ -255,11 +255,19 @@ class EventLog:
         """Return the lobby's entries, by room. Rooms of a primary that is down are left out while
         other primaries answer."""
         found: dict[str, bytes] = {}
-        for reply in await self._batch.call_lanes(self._lobbies):
-            if isinstance(reply, StoreError):
-                continue
-            found.update(zip(map(bytes.decode, reply[::2]), reply[1::2], strict=True))
+        await self.each_lobby(lambda shard, rooms: found.update(rooms))
         return found
+
+    async def each_lobby(self, heard: Callable[[int, dict[str, bytes]], None]) -> None:
+        """The same, shard by shard. Raises if no primary told all of its shards."""
+
+        def answered(shard: int, reply: Any) -> None:
+            heard(shard, dict(zip(map(bytes.decode, reply[::2]), reply[1::2], strict=True)))
+
+        calls = dict(enumerate(self._lobbies))
+        problem = await ask_all(self._batch, calls, answered, LOBBIES_AT_ONCE)
+        if problem is not None:
+            raise problem
 
     async def rooms(self) -> tuple[str, ...]:
         """Return the codes of all rooms: each has a due time, if only for its end. In part, as

@@ -9,6 +9,7 @@ __all__ = [
     "absence",
     "actor",
     "archive",
+    "bucket",
     "chat",
     "directory",
     "fan_out",

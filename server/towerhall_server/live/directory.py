@@ -8,9 +8,9 @@ import asyncio
 import logging
 import os
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from itertools import count
-from time import monotonic
+from time import monotonic, time
 from typing import Final
 
 from towerhall_protocol.fairness import SECRET_BYTES, UID_BYTES
@@ -34,7 +34,7 @@ from towerhall_server.live.follower import TTL_MS, Follower
 from towerhall_server.live.guests import decode_guests
 from towerhall_server.live.items import Distrust, TimeIsUp
 from towerhall_server.live.loading import NEWER, load
-from towerhall_server.live.neighbours import Neighbours
+from towerhall_server.live.neighbours import Neighbours, idle_shards
 from towerhall_server.live.node import Node
 from towerhall_server.live.replica import Replica
 from towerhall_server.room import steps
@@ -55,8 +55,8 @@ SPREAD_SECONDS: Final = 0.8
 LEAST_REST_SECONDS: Final = 0.05
 """Seconds, at least, between the end of a beat and the next one."""
 IDLE_BEATS: Final = 3
-"""Beats until a shard without open rooms has its turn. Its sleeping rooms wake later by as much.
-Its service clock must not stop: see `MOST_DOUBT_MS`."""
+"""Seconds until a shard without open rooms has its turn, at one of all nodes. Its sleeping rooms
+wake later by as much. Its service clock must not stop: see `MOST_DOUBT_MS`."""
 DRAIN_LOOK_SECONDS: Final = 0.05
 """Seconds between two checks whether all viewers have left."""
 CLOSING_SECONDS: Final = 1.0
@@ -97,6 +97,8 @@ class Directory:
         self._node = node
         self._asleep_seconds = asleep_seconds
         self._actors: dict[str, RoomActor] = {}
+        self._open: Counter[int] = Counter()
+        """Number of actors by shard."""
         self._loading: dict[str, asyncio.Task[RoomActor | None]] = {}
         self._idle_since: dict[str, float] = {}
         self._poisoned: dict[str, float] = {}
@@ -170,6 +172,7 @@ class Directory:
         await asyncio.gather(*self._loading.values(), return_exceptions=True)
         await asyncio.gather(*(actor.stop(reason) for actor in self._actors.values()))
         self._actors.clear()
+        self._open.clear()
         await self._node.upkeep.close()
 
     async def drain(self, within_ms: int) -> None:
@@ -203,10 +206,10 @@ class Directory:
 
     async def beat(self) -> None:
         """Advance the service clock, wake rooms that are due, unload idle ones, until cancelled."""
-        for number in count():
+        while True:
             began = monotonic()
             try:
-                await self.beat_once(self._in_turn(number), within_seconds=SPREAD_SECONDS)
+                await self.beat_once(self._in_turn(int(time())), within_seconds=SPREAD_SECONDS)
             except StoreError as error:
                 logger.warning("no beat: %s", error)
                 self._look_for_others(error)
@@ -215,11 +218,11 @@ class Directory:
                 self.is_cut = False
             await asyncio.sleep(max(began + BEAT_SECONDS - monotonic(), LEAST_REST_SECONDS))
 
-    def _in_turn(self, number: int) -> list[int]:
-        """The shards of one beat: those with open rooms, and a part of the others."""
-        in_use = {shard_of(code) for code in self._actors}
-        idle = range(number % IDLE_BEATS, SHARDS, IDLE_BEATS)
-        return sorted(in_use.union(idle))
+    def _in_turn(self, second: int) -> list[int]:
+        """The shards of one beat: those with open rooms, and this node's part of the others."""
+        number, nodes = self._neighbours.turn_of(self._node.name)
+        idle = idle_shards(second, IDLE_BEATS, number, nodes)
+        return sorted({shard for shard, rooms in self._open.items() if rooms}.union(idle))
 
     async def beat_once(
         self, shards: Sequence[int] = range(SHARDS), *, within_seconds: float = 0.0
@@ -227,6 +230,11 @@ class Directory:
         self._node.log.be_there()
         self._node.log.heed_only((*self._actors, *self._loading))
         self._miss_neighbours()
+        await self._beat_shards(shards, within_seconds)
+        await self._let_sleep()
+
+    async def _beat_shards(self, shards: Sequence[int], within_seconds: float = 0.0) -> None:
+        """Hear the clocks of shards, and wake their rooms that are due."""
         behind: dict[int, int] = {}
 
         def heard(shard: int, beat: Beat) -> None:
@@ -241,7 +249,6 @@ class Directory:
         if due and (self._waking is None or self._waking.done()):
             # Loading many rooms must not delay the next beat: service time would stand still.
             self._waking = asyncio.create_task(self._wake(due))
-        await self._let_sleep()
 
     def _miss_neighbours(self) -> None:
         """Drop the viewers that nodes told which have gone."""
@@ -300,7 +307,8 @@ class Directory:
                 await actor.stop("restart")
 
     def _forget(self, code: str) -> None:
-        self._actors.pop(code, None)
+        if self._actors.pop(code, None) is not None:
+            self._open[shard_of(code)] -= 1
         self._idle_since.pop(code, None)
 
     def _hear(self, wake: Wake) -> None:
@@ -375,6 +383,10 @@ class Directory:
     async def _load(self, code: str) -> RoomActor | None:
         try:
             await self._node.log.heed(code)
+            shard = shard_of(code)
+            if not self._node.clock.is_sure(shard):
+                # Other nodes beat this shard while no room of it was open here.
+                await self._beat_shards([shard])
             replica = await self.read(code)
             return None if replica is None else self._start(code, replica, appended_last=False)
         except StoreError:
@@ -396,5 +408,7 @@ class Directory:
     def _start(self, code: str, replica: Replica, *, appended_last: bool) -> RoomActor:
         follower = Follower(self._node, replica)
         actor = RoomActor(follower, appended_last=appended_last, make_room=self._make)
+        if code not in self._actors:
+            self._open[shard_of(code)] += 1
         self._actors[code] = actor
         return actor

@@ -17,6 +17,7 @@ from towerhall_protocol.statements import Sign, unsigned
 from towerhall_server.eventlog.answers import Following, Gone
 from towerhall_server.eventlog.entry import Entry
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.unarchived import owe_archive
 from towerhall_server.game import AnyGame
 from towerhall_server.live.archive import Archive
 from towerhall_server.live.kept import Kept, decode, encode, zipped
@@ -36,6 +37,8 @@ __all__ = [
 ]
 
 DAY_MS: Final = 24 * 3_600_000
+UNARCHIVED_DAYS: Final = 400
+"""Days for which the store keeps a record that an archive has not taken."""
 GIVE_WAY_SECONDS: Final = 0.0002
 """The pause after each commit while a record is made. Without it, the interpreter would let the
 event loop run once in 5 ms."""
@@ -78,9 +81,14 @@ async def keep_record(
     archive: Archive | None = None,
 ) -> Kept:
     """Put the record into the archive, if there is one, and into the store for that long from now
-    on, with a debt to the public log. The store drops an archived record after a day."""
-    if archive is not None and not kept.archived and await archive.put(code, kept):
-        kept = msgspec.structs.replace(kept, archived=True)
+    on, with a debt to the public log. The store drops an archived record after a day. A record that
+    the archive does not take stays in the store until it does: see `Records.archive_late`."""
+    if archive is not None and not kept.archived:
+        if await archive.put(code, kept):
+            kept = msgspec.structs.replace(kept, archived=True)
+        else:
+            keep_days = max(keep_days, UNARCHIVED_DAYS)
+            await owe_archive(log, code)
     # Until the log goes, the record may be asked for, even where none is kept after that.
     days = 1 if kept.archived else max(keep_days, 1)
     data = await asyncio.to_thread(encode, kept)

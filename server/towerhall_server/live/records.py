@@ -15,6 +15,7 @@ import msgspec
 from towerhall_protocol.public_log import Logged
 from towerhall_protocol.statements import Sign, unsigned
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.unarchived import settle_archive, unarchived
 from towerhall_server.game import AnyGame
 from towerhall_server.live.archive import Archive
 from towerhall_server.live.kept import Kept
@@ -33,6 +34,10 @@ logger = logging.getLogger(__name__)
 
 AFTER_SECONDS: Final = 1.0
 """Seconds that the last frames and the chat after a game get before its record is made."""
+LATE_SECONDS: Final = 60.0
+"""Seconds between two attempts to archive what the archive did not take."""
+MOST_LATE: Final = 32
+"""Records of one attempt."""
 MOST_WAITING: Final = 1000
 """Games that may wait for their records. Beyond that the first request makes the record."""
 
@@ -116,6 +121,31 @@ class Records:
         finally:
             for task in self._making.values():
                 task.cancel()
+
+    async def archive_late(self) -> None:
+        """Archive what the archive did not take before, until cancelled."""
+        problem = await self._archive.problem() if self._archive else None
+        if problem:
+            logger.error("the archive cannot be used, so the store keeps all records: %s", problem)
+        while self._archive is not None:
+            try:
+                await self.archive_again()
+            except StoreError as error:
+                logger.info("records wait for the archive: %s", error)
+            await asyncio.sleep(LATE_SECONDS)
+
+    async def archive_again(self) -> None:
+        """Try once, the oldest first. Any server of the store may do it, also several at once."""
+        while late := await unarchived(self._log, MOST_LATE):
+            for code in late:
+                kept = await find_record(self._log, code)
+                if kept is not None and not kept.archived:
+                    kept = await keep_record(
+                        self._log, code, kept, self._keep_days, archive=self._archive
+                    )
+                    if not kept.archived:
+                        return
+                await settle_archive(self._log, code)
 
     async def _keep(self, code: str) -> Kept | None:
         async with self._turn:

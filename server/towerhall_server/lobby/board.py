@@ -7,24 +7,32 @@ again whenever that may have happened, and at intervals.
 News that arrive during a read win over the read. If the read was older, they are newer. If the read
 was newer, later news are on their way. The list is right in the end in both cases.
 
-Changes are batched. A patch is made once for each filter in use, not once for each viewer.
+Changes are batched. A patch is made once for each filter in use, not once for each viewer. No step
+takes long, however many rooms there are: a read comes shard by shard, and filters are told one by
+one, so that moves pass in between.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from time import monotonic
 from typing import Final, Protocol
 
-import msgspec
-
 from towerhall_protocol.document import Document
-from towerhall_protocol.lobby import Filter, LobbyPatch, LobbyReset, LobbyServerMessage
+from towerhall_protocol.lobby import (
+    MOST_SHOWN,
+    Filter,
+    LobbyPatch,
+    LobbyReset,
+    LobbyServerMessage,
+)
 from towerhall_protocol.messages import ServerPaused
+from towerhall_server.eventlog.keys import SHARDS
 from towerhall_server.eventlog.notifications import Listed, Missed, Wake
 from towerhall_server.frames import Prepared
 from towerhall_server.lobby.draining import ListViewer, send_on
-from towerhall_server.lobby.listing import MOST_ROOMS, Selection
+from towerhall_server.lobby.index import RoomIndex
+from towerhall_server.lobby.listing import Selection
 from towerhall_server.store.errors import StoreError
 
 logger = logging.getLogger(__name__)
@@ -33,13 +41,14 @@ GATHER_SECONDS: Final = 0.1
 REFRESH_SECONDS: Final = 30.0
 RETRY_SECONDS: Final = 1.0
 
-_decode = msgspec.json.Decoder(dict[str, object]).decode
+SHARDS_AT_ONCE: Final = 8
+"""Shards whose rooms are dropped in one step if the store told nothing of them."""
 
 
 class Source(Protocol):
-    """Reads the list from the store."""
+    """Reads the list from the store, and hands out the rooms of one shard after the other."""
 
-    async def summaries(self) -> dict[str, bytes]: ...
+    async def each_lobby(self, heard: Callable[[int, dict[str, bytes]], None]) -> None: ...
 
 
 class _Group:
@@ -56,22 +65,22 @@ class Board:
     """The list and its viewers on this node."""
 
     def __init__(
-        self, source: Source, *, most: int = MOST_ROOMS, gather_seconds: float = GATHER_SECONDS
+        self, source: Source, *, most: int = MOST_SHOWN, gather_seconds: float = GATHER_SECONDS
     ) -> None:
         self._source = source
         self._most = most
         self._gather_seconds = gather_seconds
-        self._raw: dict[str, bytes] = {}
-        self._rooms: dict[str, Document] = {}
+        self._rooms = RoomIndex()
         self._known = False
-        self._heard: dict[str, bytes] = {}
-        """News that arrived during the read under way."""
+        self._heard: set[str] = set()
+        """Rooms of which news arrived during the read under way."""
         self._changed: set[str] = set()
+        """Places in the order of all rooms that viewers have not been told of."""
         self._groups: dict[Filter, _Group] = {}
         self._group_of: dict[ListViewer, _Group] = {}
         self._doubt = asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
-        self._flush: asyncio.TimerHandle | None = None
+        self._flush: asyncio.Handle | None = None
         self._flushed_at = float("-inf")
         self._online = 0
         self.paused = False
@@ -99,6 +108,16 @@ class Board:
         group.viewers[viewer] = None
         self._group_of[viewer] = group
         return group.selection.shown
+
+    async def page(self, wanted: Filter) -> Document:
+        """Return what a new viewer would get. Raises `StoreError` if the store does not answer."""
+        await self.ready()
+        if self.paused:
+            raise StoreError("the list of rooms may be old")
+        group = self._groups.get(wanted)
+        if group is not None and self._flush is None:
+            return group.selection.shown
+        return Selection(wanted, self._rooms, self._most).shown
 
     def choose(self, viewer: ListViewer, wanted: Filter) -> None:
         """Change a viewer's filter."""
@@ -153,8 +172,8 @@ class Board:
         match wake:
             case Listed(room, summary):
                 if self._reading is not None:
-                    self._heard[room] = summary
-                if self._known:
+                    self._heard.add(room)
+                if self._known or self._reading is not None:
                     self._take(room, summary)
             case Missed():
                 self._doubt.set()
@@ -187,7 +206,7 @@ class Board:
 
     def _forget(self) -> None:
         self._known = False
-        self._raw, self._rooms = {}, {}
+        self._rooms = RoomIndex()
         self._changed.clear()
 
     def _pause(self, paused: bool) -> None:
@@ -208,30 +227,35 @@ class Board:
             reading.exception()  # its waiters have been told
 
     async def _read_now(self) -> None:
-        self._heard = {}
-        found = await self._source.summaries()
-        found.update(self._heard)
+        self._heard = set()
+        told: set[int] = set()
+
+        def heard(shard: int, rooms: dict[str, bytes]) -> None:
+            told.add(shard)
+            self._take_shard(shard, rooms)
+
+        await self._source.each_lobby(heard)
+        for number, shard in enumerate(set(range(SHARDS)) - told):
+            # Its primary is down: the list lacks its rooms until it is back.
+            self._take_shard(shard, {})
+            if number % SHARDS_AT_ONCE == 0:
+                await asyncio.sleep(0)
         self._known = True
         self._pause(False)
-        for room in self._raw.keys() - found.keys():
+
+    def _take_shard(self, shard: int, rooms: dict[str, bytes]) -> None:
+        """Take in the rooms of a shard as they were read."""
+        for room in self._rooms.codes(shard) - rooms.keys() - self._heard:
             self._take(room, b"")
-        for room, summary in found.items():
-            self._take(room, summary)
+        for room, summary in rooms.items():
+            if room not in self._heard:
+                self._take(room, summary)
 
     def _take(self, room: str, summary: bytes) -> None:
-        if summary == self._raw.get(room, b""):
+        changed = self._rooms.put(room, summary)
+        if not changed or not self._groups:
             return
-        self._raw[room] = summary
-        document = _document(room, summary)
-        if document:
-            self._rooms[room] = document
-        else:
-            self._rooms.pop(room, None)
-        if not summary:
-            del self._raw[room]
-        if not self._groups:
-            return
-        self._changed.add(room)
+        self._changed.update(changed)
         if self._flush is None:
             loop = asyncio.get_running_loop()
             wait = max(self._flushed_at + self._gather_seconds - monotonic(), 0)
@@ -247,23 +271,23 @@ class Board:
                 self._tell_changes()
 
     def _tell_changes(self) -> None:
-        self._flush, self._flushed_at = None, monotonic()
         changed, self._changed = self._changed, set()
-        for group in tuple(self._groups.values()):
-            patch = group.selection.follow(self._rooms, changed)
+        self._tell_next(iter(tuple(self._groups.values())), changed)
+
+    def _tell_next(self, groups: Iterator[_Group], changed: set[str]) -> None:
+        """Tell the viewers of one filter, then let others have the loop. Changes of that time come
+        with the next patch."""
+        loop = asyncio.get_running_loop()
+        group = next(groups, None)
+        if group is not None:
+            patch = group.selection.follow(changed)
             if patch:
                 group.reset = None
                 prepared = Prepared(LobbyPatch(patch))
                 for viewer in tuple(group.viewers):
                     viewer.send(prepared)
-
-
-def _document(room: str, summary: bytes) -> Document:
-    """Return what the list shows of a room; empty if the room is not listed."""
-    if not summary:
-        return {}
-    try:
-        return _decode(summary)
-    except (msgspec.MsgspecError, UnicodeError):
-        logger.warning("the lobby entry of room %s cannot be read", room)
-        return {}
+            self._flush = loop.call_soon(self._tell_next, groups, changed)
+            return
+        self._flush, self._flushed_at = None, monotonic()
+        if self._changed:
+            self._flush = loop.call_later(self._gather_seconds, self._tell_changes)

@@ -34,7 +34,7 @@ SYNC_SECONDS: Final = 600.0
 """Timeout for one part of the data of a store elsewhere: first it writes all of it to its disk."""
 EOF_MARK: Final = b"EOF:"
 
-Progress = Callable[[int, int], None]
+Copied = Callable[[int, int], None]
 """Gets the number of bytes copied, and of all bytes."""
 
 
@@ -42,7 +42,7 @@ class BackupError(Exception):
     """There is no copy; the message says why."""
 
 
-def copy_log(source: Path, target: Path, told: Progress) -> None:
+def copy_log(source: Path, target: Path, told: Copied) -> None:
     """Copy the log of an engine, which may run and write meanwhile."""
     folder = source / ENGINE_FILES
     with ExitStack() as stack:
@@ -87,7 +87,7 @@ def names_of(manifest: bytes) -> tuple[str, ...]:
     return tuple(found)
 
 
-async def fetch_rdb(url: str, target: Path, version: Version, told: Progress) -> None:
+async def fetch_rdb(url: str, target: Path, version: Version, told: Copied) -> None:
     """Write the data of a store elsewhere as a log whose base is its RDB file. `version` is the
     engine that is to read it."""
     folder = target / ENGINE_FILES
@@ -124,7 +124,7 @@ def _accepted(line: bytes) -> None:
         raise BackupError(f"{why}; a user of the store that may SYNC (ACL rule: +sync) is needed")
 
 
-async def _received(reader: asyncio.StreamReader, size: int, path: Path, told: Progress) -> None:
+async def _received(reader: asyncio.StreamReader, size: int, path: Path, told: Copied) -> None:
     left = size
     with path.open("xb") as copy:
         while left:

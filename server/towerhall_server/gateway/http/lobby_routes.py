@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from towerhall_protocol.lobby import Filter
 from towerhall_server.access.admission import REVOKED, Denied
 from towerhall_server.access.audit import PEOPLE
 from towerhall_server.access.names import clean_name
@@ -102,6 +103,7 @@ class LobbyRoutes(Routes):
             WebSocketRoute("/v1/lobby", self.look),
             WebSocketRoute("/v1/me/events", self.follow),
             Route("/v1/quickplay", self.quickplay, methods=["POST"]),
+            self.reading("/v1/rooms", self.rooms),
             self.reading("/v1/me/rooms", self.mine),
             Route("/v1/me/name", self.rename, methods=["POST"]),
             Route("/v1/me/links", self.new_link, methods=["POST"]),
@@ -127,6 +129,19 @@ class LobbyRoutes(Routes):
             return EventsConnection(self._hall, self._events, socket, address, text=text)
 
         await self._serve(websocket, connection)
+
+    async def rooms(self, request: Request) -> Response:
+        """List one page of the public rooms."""
+        asked = request.query_params
+        known = {name: asked[name] for name in Filter.__struct_fields__ if name in asked}
+        try:
+            wanted = msgspec.convert(known, Filter, strict=False)
+        except msgspec.ValidationError as error:
+            raise RefusedError("bad_request", detail=str(error)) from None
+        page = await self._board.page(wanted)
+        rooms = page["rooms"]
+        shown = {"rooms": list(rooms.values()) if isinstance(rooms, dict) else []}
+        return answer(shown | {name: page[name] for name in ("more", "next") if name in page})
 
     async def quickplay(self, request: Request) -> Response:
         """Give the caller a seat beside players with the same wish."""

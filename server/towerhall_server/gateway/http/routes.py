@@ -70,8 +70,6 @@ from towerhall_server.store.errors import StoreFullError
 KEY_BYTES: Final = 12
 """96 bits: the key of a private room cannot be guessed."""
 KEY_HEADER: Final = "towerhall-key"
-LIST_SECONDS: Final = 0.5
-"""Seconds for which proxies may cache a list of rooms."""
 
 
 class NewGuest(msgspec.Struct, forbid_unknown_fields=True):
@@ -102,7 +100,6 @@ class Routes:
     def __init__(self, hall: Hall, origins: Origins) -> None:
         self._hall = hall
         self._origins = origins
-        self._listed: tuple[float, list[object]] = (float("-inf"), [])
         self.leaving = False
         """Tell proxies to send no more clients here. New clients are still served."""
         self.draining = False
@@ -111,7 +108,6 @@ class Routes:
         return (
             Route("/v1/guests", self.guests, methods=["POST"]),
             self.reading("/v1/games", self.games),
-            self.reading("/v1/rooms", self.rooms),
             Route("/v1/rooms", self.create, methods=["POST"]),
             self.reading("/v1/rooms/{code}", self.room),
             self.reading("/v1/rooms/{code}/record", self.record),
@@ -157,15 +153,6 @@ class Routes:
             "absent_seconds": round(ABSENT_SECONDS),
         }
         return answer(describe_games(games, numbers, TURN_SECONDS, BOT_DELAY_MS))
-
-    async def rooms(self, request: Request) -> Response:
-        """List the public rooms."""
-        made_at, rooms = self._listed
-        if monotonic() - made_at > LIST_SECONDS:
-            found = await self._hall.directory.node.log.summaries()
-            rooms = [msgspec.json.decode(found[code]) for code in sorted(found)]
-            self._listed = (monotonic(), rooms)
-        return answer({"rooms": rooms})
 
     async def create(self, request: Request) -> Response:
         """Create a room. The caller becomes its host."""
