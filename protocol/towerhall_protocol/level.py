@@ -4,7 +4,7 @@ Client and server say their level in `hello` and `welcome`. What each level adde
 `protocol/CHANGELOG.md`; a server serves every level from `OLDEST_LEVEL` on.
 """
 
-LEVEL = 5
+LEVEL = 6
 OLDEST_LEVEL = 1
 
 MSGPACK = "towerhall.v1.msgpack"

@@ -396,8 +396,8 @@ def rooms() -> Iterator[Room]:
 
 
 def moderated(rules: AnyGame) -> Room:
-    """A room with aliases, in which a person was sent away and another one silenced."""
-    plan = Plan(rules, rules.presets["standard"], 2, Settings(), "", aliased=True)
+    """A sandbox room with aliases, in which a person was sent away and another one silenced."""
+    plan = Plan(rules, rules.presets["standard"], 2, Settings(sandbox=1), "", aliased=True)
     room = steps.found(plan, "ABCDEH", bytes(UID_BYTES), bytes(SECRET_BYTES)).after
     sat = PersonSat(0, "ada", "Ada")
     return state.happen(room, (sat, SeatKicked(0), sat, PersonMuted("ada", True)), ())

@@ -41,8 +41,9 @@ def test_the_reasons_of_a_close_are_those_of_the_room() -> None:
 
 
 def test_what_is_left_out_of_settings_and_facts_is_that_of_the_room() -> None:
-    # The beat is in a record only if there is one.
-    assert msgspec.structs.asdict(Settings()) == record_steps.DEFAULTS | {"beat_ms": 0}
+    # The beat and the sandbox are in a record only if there is one.
+    left_out = {"beat_ms": 0, "sandbox": 0}
+    assert msgspec.structs.asdict(Settings()) == record_steps.DEFAULTS | left_out
     fields = msgspec.structs.fields(RoomCreated)
     assert fields[record_steps.OPERATOR - 1].name == "operator"
     kinds: Mapping[type[Any], Iterable[str]] = PUBLIC_FIELDS

@@ -77,8 +77,11 @@ class Service(Web):
         bot_delay_ms: int | None = None,
         beat_ms: int | None = None,
         private: bool = False,
+        sandbox: Mapping[str, object] | None = None,
     ) -> NewRoom:
-        """Open a room, as its host. Parameters that are left out have the service's defaults."""
+        """Open a room, as its host. Parameters that are left out have the service's defaults.
+        `sandbox` makes it a sandbox room, if the server offers them: a map with `speed` and
+        `entropy` (P-190)."""
         wanted = {
             "game": game,
             "seats": seats,
@@ -87,6 +90,7 @@ class Service(Web):
             "bot_delay_ms": bot_delay_ms,
             "beat_ms": beat_ms,
             "private": private or None,
+            "sandbox": None if sandbox is None else dict(sandbox),
         }
         body = {name: value for name, value in wanted.items() if value is not None}
         return read(await self.ask("POST", "/v1/rooms", body, token=token), NewRoom)

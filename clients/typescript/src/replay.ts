@@ -14,7 +14,7 @@ import { holder, type Keep, SealedNonce } from "./nonce.ts";
 import { Collector, type Evidence } from "./evidence.ts";
 import type { Command, Cursor, Document, Frame, Offer, Params } from "./types.ts";
 
-export const LEVEL = 5;
+export const LEVEL = 6;
 export const MOST_UNANSWERED = 8;
 const ORIGIN_BYTES = 8;
 const BEFORE_WELCOME = ["welcome", "error", "go", "pong"];

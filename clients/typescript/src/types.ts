@@ -112,6 +112,8 @@ export interface Catalogue {
   level: { oldest: number; newest: number };
   clocks: { turn_seconds: [number, number][]; bot_delay_ms: [number, number][]; beat_ms?: [number, number][] };
   limits: { message_bytes: number; spectators_per_room: number; name_characters: number; chat_characters: number; absent_seconds?: number };
+  /** What a sandbox takes, the least and the most; left out: this server offers no sandbox rooms (P-190). */
+  sandbox?: { speed: [number, number]; pause_ms: [number, number]; commits: [number, number] };
 }
 
 export interface ListedRoom {
@@ -124,6 +126,8 @@ export interface ListedRoom {
   turn_seconds?: number;
   bot_delay_ms?: number;
   beat_ms?: number;
+  /** A sandbox room, whose clocks run so many times as fast; left out: an ordinary room. */
+  sandbox?: number;
   /** Name of the host, if the host sits there: in `GET /v1/rooms/CODE` only. */
   host?: string;
 }
@@ -152,6 +156,8 @@ export interface NewRoomRequest extends QuickplayRequest {
   bot_delay_ms?: number;
   beat_ms?: number;
   private?: boolean;
+  /** For a server that offers sandbox rooms (P-190). The same entropy makes the same game again. */
+  sandbox?: { speed?: number; entropy?: string };
 }
 
 export interface NewRoom {

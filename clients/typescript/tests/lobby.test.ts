@@ -30,7 +30,7 @@ test("the list, its patches, another filter and a reset", () => {
   const stop = lobby.on(() => changes.push(Object.keys(lobby.rooms).length));
   expect([lobby.state, lobby.rooms, lobby.more]).toEqual(["connecting", {}, 0]);
   expect(socket.url).toBe("wss://play.example/v1/lobby");
-  expect(welcome(socket, { rooms: { QJXKZB: ROOM }, more: 2, online: 7 })).toEqual(["hello", { token: "token", level: 5 }]);
+  expect(welcome(socket, { rooms: { QJXKZB: ROOM }, more: 2, online: 7 })).toEqual(["hello", { token: "token", level: 6 }]);
   expect(lobby.online).toBe(7);
   expect([lobby.state, lobby.rooms, lobby.more]).toEqual(["up", { QJXKZB: ROOM }, 2]);
   const before = lobby.rooms["QJXKZB"];
@@ -51,13 +51,13 @@ test("the list, its patches, another filter and a reset", () => {
 
 test("after a break it starts from the new list, with the filter that was chosen last", () => {
   const socket = look({ status: "waiting" });
-  expect(welcome(socket, { rooms: { QJXKZB: ROOM } })).toEqual(["hello", { token: "token", level: 5, filter: { status: "waiting" } }]);
+  expect(welcome(socket, { rooms: { QJXKZB: ROOM } })).toEqual(["hello", { token: "token", level: 6, filter: { status: "waiting" } }]);
   lobby.choose({ free: 1 });
   socket.says("paused", true);
   socket.ends();
   expect([lobby.state, Object.keys(lobby.rooms)]).toEqual(["away", ["QJXKZB"]]);
   vi.advanceTimersByTime(250);
-  expect(welcome(FakeSocket.last, { rooms: {} })).toEqual(["hello", { token: "token", level: 5, filter: { free: 1 } }]);
+  expect(welcome(FakeSocket.last, { rooms: {} })).toEqual(["hello", { token: "token", level: 6, filter: { free: 1 } }]);
   expect([lobby.rooms, lobby.paused]).toEqual([{}, false]);
 });
 

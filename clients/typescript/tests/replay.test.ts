@@ -35,5 +35,5 @@ test("after a fault nothing is heard until the next hello", () => {
   expect(replay.receive(["frame", 9, "mark9", [], [], {}])).toEqual([{ kind: "faulted", reason: "frame 9 came after 4" }]);
   expect(replay.receive(["seat", 3])).toEqual([]);
   expect([replay.seat, replay.cursor, replay.view]).toEqual([0, null, PLAYING]);
-  expect(replay.hello("token", "key")[1]).toEqual({ token: "token", level: 5, origin: "AAAAAAAAAAA", key: "key" });
+  expect(replay.hello("token", "key")[1]).toEqual({ token: "token", level: 6, origin: "AAAAAAAAAAA", key: "key" });
 });

@@ -13,7 +13,7 @@ describe("entering", () => {
     expect(table.state).toBe("connecting");
     expect(FakeSocket.last.url).toBe("ws://play.example/v1/rooms/QJXKZB");
     const greeting = FakeSocket.last.welcomes(4, PLAYING, { online: [0], watchers: 2 });
-    expect(greeting).toEqual({ token: "token", level: 5, origin: greeting["origin"], key: "secret" });
+    expect(greeting).toEqual({ token: "token", level: 6, origin: greeting["origin"], key: "secret" });
     expect(greeting["origin"]).toMatch(/^[\w-]{11}$/);
     FakeSocket.last.offers(4);
     const { state, seq, seat, you, name, view, online, watchers, level, paused, ending, retryAt } = table;

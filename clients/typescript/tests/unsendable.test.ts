@@ -69,7 +69,7 @@ describe.each([msgpack, json])("by $subprotocol", (codec) => {
     FakeSocket.last.opens();
     FakeSocket.last.says("welcome", { you: "p_1", name: "Ada", level: 1, now: [9, 0], list: { rooms: {} } });
     expect(() => lobby.choose({ game: HALF })).toThrow("half a surrogate pair");
-    expect(FakeSocket.last.took()).toEqual([["hello", { token: "token", level: 5, filter: { free: 1 } }]]);
+    expect(FakeSocket.last.took()).toEqual([["hello", { token: "token", level: 6, filter: { free: 1 } }]]);
     lobby.close();
     join(); // which is closed after each test
   });

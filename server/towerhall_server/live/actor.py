@@ -49,6 +49,7 @@ from towerhall_server.live.inbox import (
     Inbox,
     Item,
     Join,
+    Lose,
     News,
     Order,
     Resync,
@@ -215,6 +216,9 @@ class RoomActor:
             case Order():
                 await obey(item, self._follower, self._commit)
                 self._alarm.set()
+            case Lose(count):
+                await self._follower.lose(count)
+                self._alarm.appended_here()
             case TimeIsUp():
                 await self._act()
 

@@ -16,6 +16,7 @@ __all__ = [
     "gate",
     "pace",
     "rematch",
+    "sandbox",
     "search",
     "seats",
     "state",

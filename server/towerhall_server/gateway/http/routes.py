@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
 from time import monotonic
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from starlette.requests import HTTPConnection, Request
@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from towerhall_protocol.commands import base64url
+from towerhall_protocol.commands import base64url, from_base64url
 from towerhall_protocol.level import JSON, SUBPROTOCOLS
 from towerhall_server.access.admission import Denied
 from towerhall_server.access.names import (
@@ -48,9 +48,10 @@ from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.chain_told import chain_of
 from towerhall_server.live.directory import PoisonedRoomError
 from towerhall_server.live.record_store import Kept, RecordNotReadyError
-from towerhall_server.lobby.games import describe_games
+from towerhall_server.lobby.games import describe_games, describe_sandbox
 from towerhall_server.room.codes import is_code
 from towerhall_server.room.gate import key_hash, may_enter, opens
+from towerhall_server.room.sandbox import SPEED, Entropy
 from towerhall_server.room.seats import (
     BOT_DELAY_MS,
     SETTINGS,
@@ -73,6 +74,13 @@ class NewGuest(msgspec.Struct, forbid_unknown_fields=True):
     name: str
 
 
+class NewSandbox(msgspec.Struct, forbid_unknown_fields=True):
+    """Makes a new room a sandbox room (P-190)."""
+
+    speed: Annotated[int, msgspec.Meta(ge=SPEED[0], le=SPEED[-1])] = 1
+    entropy: Entropy | None = None
+
+
 class NewRoom(msgspec.Struct, forbid_unknown_fields=True):
     game: str
     options: dict[str, object] = {}
@@ -81,6 +89,7 @@ class NewRoom(msgspec.Struct, forbid_unknown_fields=True):
     bot_delay_ms: int = 600
     beat_ms: int = 0
     private: bool = False
+    sandbox: NewSandbox | None = None
 
 
 class Routes:
@@ -139,7 +148,8 @@ class Routes:
             "chat_characters": CHAT_CHARACTERS_MAX,
             "absent_seconds": round(ABSENT_SECONDS),
         }
-        return answer(describe_games(games, numbers, TURN_SECONDS, BOT_DELAY_MS))
+        described = describe_games(games, numbers, TURN_SECONDS, BOT_DELAY_MS)
+        return answer(described | (describe_sandbox() if self._hall.sandbox else {}))
 
     async def rooms(self, request: Request) -> Response:
         """List the public rooms."""
@@ -158,7 +168,7 @@ class Routes:
         wanted = await read_body(request, NewRoom)
         await self._hall.take(rooms_per_identity=person.id, rooms_per_ip=address_of(request))
         key = secrets.token_urlsafe(KEY_BYTES) if wanted.private else ""
-        plan = self._plan(wanted, person, key)
+        plan = self._in_sandbox(self._plan(wanted, person, key), wanted.sandbox)
         actor = await self._hall.directory.create(plan)
         table = actor.follower.room.table
         self._hall.store.remember(person.id, table.code)
@@ -286,6 +296,16 @@ class Routes:
             raise RefusedError(settings.code, **dict(settings.params))
         hashed = key_hash(key) if key else b""
         return Plan(rules, options, seats, settings, person.id, hashed)
+
+    def _in_sandbox(self, plan: Plan, wanted: NewSandbox | None) -> Plan:
+        """Make the plan one of a sandbox room, if that is wanted."""
+        if wanted is None:
+            return plan
+        if not self._hall.sandbox:
+            raise RefusedError("no_sandbox")
+        settings = msgspec.structs.replace(plan.settings, sandbox=wanted.speed)
+        entropy = from_base64url(wanted.entropy) if wanted.entropy else b""
+        return msgspec.structs.replace(plan, settings=settings, entropy=entropy)
 
     async def _open(self, request: Request, asked: float) -> RoomActor:
         """Return the room that a request names, if the caller has access to it."""

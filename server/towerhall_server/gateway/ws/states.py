@@ -17,6 +17,7 @@ from towerhall_protocol.messages import (
     ClientHello,
     ClientHistory,
     ClientPing,
+    ClientSandbox,
     ClientSign,
 )
 
@@ -43,6 +44,7 @@ ROOM: Final[Table] = {
         ClientEmote: "inside",
         ClientSign: "inside",
         ClientPing: "inside",
+        ClientSandbox: "inside",
         **_ENDS,
     },
     "over": {},
