@@ -54,6 +54,8 @@ AT_THE_TOP: Final = (
     ("contributing", "Contributing"),
 )
 """The links that every page begins with, as far as these pages exist."""
+PLAYGROUND: Final = "playground"
+"""The page of a server, beside its documentation, on which authors try the protocol."""
 DECISIONS: Final = "decisions/index"
 """The list of decisions, which no file holds. A link to their folder leads to it."""
 CLAUSE: Final = re.compile(r"\bP-\d+\b")
@@ -328,6 +330,7 @@ def framed(site: Site, name: str, title: str, body: str) -> str:
         for target, label in AT_THE_TOP
         if target in exist
     )
+    links += f'\n<a href="{up}../{PLAYGROUND}">Playground</a>'
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -32,7 +32,17 @@ function shape(node) {
 
 function isPublic(member) {
   const flags = ts.getCombinedModifierFlags(member);
-  return member.name && !ts.isPrivateIdentifier(member.name) && !(flags & (ts.ModifierFlags.Private | ts.ModifierFlags.Static));
+  return member.name && !ts.isPrivateIdentifier(member.name) && !(flags & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected | ts.ModifierFlags.Static));
+}
+
+/** The members of a class and of the classes that it extends, its own first. */
+function membersOf(node) {
+  const base = node.heritageClauses?.find((clause) => clause.token === ts.SyntaxKind.ExtendsKeyword)?.types[0];
+  const extended = base && checker.getTypeAtLocation(base.expression).symbol?.declarations?.find(ts.isClassDeclaration);
+  const own = node.members.filter((member) => !ts.isConstructorDeclaration(member) && isPublic(member));
+  if (!extended || extended.getSourceFile().isDeclarationFile) return own;
+  const names = new Set(own.map((member) => member.name.getText()));
+  return [...own, ...membersOf(extended).filter((member) => !names.has(member.name.getText()))];
 }
 
 function* described(name, symbol) {
@@ -42,7 +52,7 @@ function* described(name, symbol) {
   if (ts.isClassDeclaration(node)) {
     if (!about) throw new Error(`${name} has no comment`);
     yield `${about}\n`;
-    const rows = node.members.filter((member) => !ts.isConstructorDeclaration(member) && isPublic(member)).map((member) => {
+    const rows = membersOf(node).map((member) => {
       const doc = told(checker.getSymbolAtLocation(member.name));
       return `- \`${shape(member).replace(/^get (\w+)\(\)/, "$1").replace(/^async /, "")}\`${doc ? `: ${doc}` : ""}`;
     });

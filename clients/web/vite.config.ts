@@ -13,7 +13,7 @@ export default defineConfig({
   base: "./",
   plugins: [svelte()],
   // The page is built from the sources of the client: nothing has to be built before it.
-  resolve: { alias: { "towerhall-client": fileURLToPath(new URL("../typescript/src/index.ts", import.meta.url)) } },
+  resolve: { alias: { "towerhall-client/json": fileURLToPath(new URL("../typescript/src/json_codec.ts", import.meta.url)), "towerhall-client": fileURLToPath(new URL("../typescript/src/index.ts", import.meta.url)) } },
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

@@ -114,11 +114,20 @@ class ClocksAnswer(msgspec.Struct, frozen=True):
     beat_ms: tuple[tuple[int, int], ...]
 
 
-class GamesAnswer(msgspec.Struct, frozen=True):
+class SandboxAnswer(msgspec.Struct, frozen=True):
+    """What a sandbox takes (P-113): the least and the most of each number."""
+
+    speed: tuple[int, int]
+    pause_ms: tuple[int, int]
+    commits: tuple[int, int]
+
+
+class GamesAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     games: tuple[GameAnswer, ...]
     level: LevelAnswer
     clocks: ClocksAnswer
     limits: Mapping[str, int]
+    sandbox: SandboxAnswer | None = None
 
 
 class ListedRoom(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -135,6 +144,7 @@ class ListedRoom(msgspec.Struct, frozen=True, omit_defaults=True):
     beat_ms: int = 0
     bot_accounts: bool = False
     bot_accounts_at: tuple[int, ...] = ()
+    sandbox: int = 0
 
 
 class OneRoom(ListedRoom, frozen=True, omit_defaults=True):

@@ -117,6 +117,8 @@ HINTS: Mapping[str, str] = {
     "bad_name": "a name has 1 to 24 visible characters",
     "bad_chat": "a chat message has 1 to 300 characters",
     "bad_emote": "there is no emote {name}; the specification lists them",
+    "no_sandbox": "only a sandbox room of a server that offers them does this",
+    "already_over": "this cannot be done when the room is over",
     "bad_range": "ask for frames from 1 to {last}, the first not after the last",
     "poisoned": "a fault in the rules stopped this command; it has been logged",
     # over HTTP
@@ -203,6 +205,8 @@ CLAUSES: Mapping[str, str] = {
     "bad_name": "P-112",
     "bad_chat": "P-93",
     "bad_emote": "P-98",
+    "no_sandbox": "P-190",
+    "already_over": "P-191",
     "bad_range": "P-90",
     "poisoned": "P-40",
     "bad_request": "P-110",

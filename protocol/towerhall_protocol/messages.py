@@ -90,8 +90,24 @@ class ClientPing(msgspec.Struct, frozen=True, array_like=True, tag="ping"):
     seq: int
 
 
+class ClientSandbox(msgspec.Struct, frozen=True, array_like=True, tag="sandbox"):
+    """Treat me badly, so that my author can see what I do (P-191)."""
+
+    act: str
+    """`drop`, `pause` or `lose`."""
+    number: int
+    """Milliseconds of a pause, or commits to lose; 0 for `drop`."""
+
+
 ClientMessage: TypeAlias = (
-    ClientHello | ClientCommand | ClientHistory | ClientChat | ClientEmote | ClientSign | ClientPing
+    ClientHello
+    | ClientCommand
+    | ClientHistory
+    | ClientChat
+    | ClientEmote
+    | ClientSign
+    | ClientPing
+    | ClientSandbox
 )
 
 

@@ -117,12 +117,13 @@ def _check_deals(file: File) -> Where:
     dealt = [["dealt", one.deal] for one in deals if one.outcome == "dealt"]
     need(same(file.facts("dealt"), dealt), part="deals")
     sealed_ms: int | None = None
+    open_ms = OPEN_MS // (file.record.sandbox or 1)
     for row, frame in zip(file.record.commits, file.frames, strict=False):
         names = [fact[0] for fact in frame.facts]
         if sealed_ms is not None:
             waited = row.served_ms - sealed_ms
-            is_early = "deal_cancelled" in names and waited < OPEN_MS
-            need(not is_early and waited <= OPEN_MS + LATE_OPEN_MS, commit=row.seq)
+            is_early = "deal_cancelled" in names and waited < open_ms
+            need(not is_early and waited <= open_ms + LATE_OPEN_MS, commit=row.seq)
         for name in names:
             if name == "sealed":
                 sealed_ms = row.served_ms

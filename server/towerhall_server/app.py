@@ -183,7 +183,10 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             records,
             Access(tokens, operator_store, RevocationStore(log, tokens.most_seconds)),
             Audit(log, meters),
+            settings.sandbox,
         )
+        if settings.sandbox:
+            logger.warning("this is a sandbox for authors of clients: play no real games here")
         await hall.access.refresh()
         keys = [f"{of} {key_digest(key)}" for of, key in settings.operator_keys]
         hall.audit.note(

@@ -9,7 +9,14 @@ from typing import Final
 from towerhall_server.game import discover
 
 SOURCES: Final = Path(__file__).resolve().parents[2] / "clients" / "web" / "src"
-FOLDERS: Final = ("words", "proof/words", "learn/words", "games/*/words", "games/*/lesson")
+FOLDERS: Final = (
+    "words",
+    "proof/words",
+    "learn/words",
+    "playground/words",
+    "games/*/words",
+    "games/*/lesson",
+)
 LANGUAGES: Final = ("en", "de", "bg", "es", "fr", "it", "nl")
 
 ENTRY: Final = re.compile(r'^  "?([\w.]+)"?: (.+),$', re.MULTILINE)

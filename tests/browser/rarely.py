@@ -47,6 +47,7 @@ RARELY: Final = {
     "test_lesson.py": ("test_the_lesson_of_blocks_is_played_by_fingers",),
     "test_mouse.py": ("test_a_whole_game_by_mouse",),
     "test_newcomer_builds.py": ("test_a_newcomer_learns_and_builds_a_first_tower",),
+    "test_playground.py": ("test_the_same_step_runs_as_a_program_in_go",),
     "test_side_by_side.py": ("test_both_games_are_played_from_one_hall",),
     "test_telling.py": tuple(
         f"test_the_log_says_you_in_the_language[{language}]" for language in LANGUAGES

@@ -13,6 +13,7 @@ import pytest
 from towerhall_protocol.notes import COSIGNATURE, ED25519, VerifierKey
 from towerhall_server.access.rates import Limits, Rate
 from towerhall_server.config.settings import (
+    PRODUCTION,
     READERS,
     SECRETS,
     Settings,
@@ -108,6 +109,8 @@ def test_everything_can_be_set() -> None:
         "webhook_secrets": (f"acme:{OTHER_KEY}", (("acme", OTHER_KEY.encode()),)),
         "webhook_networks": ("10.0.0.0/8", ("10.0.0.0/8",)),
         "embedders": ("https://a.example", ("https://a.example",)),
+        # It goes together with few others: see below.
+        "sandbox": ("no", False),
         "log_format": ("json", "json"),
         "log_level": ("debug", "debug"),
         "metrics_port": ("9100", 9100),
@@ -167,6 +170,48 @@ def test_records_go_to_a_folder_or_to_a_bucket_that_can_be_used(home: dict[str, 
     del bucket["TOWERHALL_ARCHIVE"]
     with pytest.raises(SettingsError, match="is for a bucket"):
         read_settings({**home, **bucket}, {})
+
+
+def test_a_sandbox_has_no_rates_but_those_that_are_set(home: dict[str, str]) -> None:
+    ordinary = read_settings(home, {})
+    set_rate = {**home, "TOWERHALL_LIMIT_COMMANDS": "3/s"}
+    sandbox = read_settings(set_rate, {"sandbox": "yes"})
+    assert (ordinary.sandbox, sandbox.sandbox) == (False, True)
+    assert sandbox.limits.commands == Rate(3, 3)
+    assert sandbox.limits.guests_per_ip.burst == 1_000_000
+    assert sandbox.limits.bad_messages == ordinary.limits.bad_messages
+    assert ordinary.limits == Limits()
+
+
+def test_a_sandbox_never_shares_a_folder_with_real_games_by_itself(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    for flags, name in (({}, "towerhall"), ({"sandbox": "yes"}, "towerhall-sandbox")):
+        assert read_settings(environ, flags).data_folder == tmp_path / name
+    chosen = {"sandbox": "yes", "data_folder": str(tmp_path / "own")}
+    assert read_settings(environ, chosen).data_folder == tmp_path / "own"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("redis_url", REDIS),
+        ("require_durable", "yes"),
+        ("workers", "2"),
+        ("signing_keys", SEED),
+        ("log_origin", "towers.example/v1/log"),
+        ("witnesses", WITNESS),
+        ("hosts", "towers.example"),
+        ("trusted_proxies", "10.0.0.1"),
+        ("archive", "records"),
+        ("embedders", "https://a.example"),
+    ],
+)
+def test_a_sandbox_is_refused_with_settings_of_a_real_service(
+    home: dict[str, str], name: str, text: str
+) -> None:
+    assert name in PRODUCTION
+    with pytest.raises(SettingsError, match=f"TOWERHALL_SANDBOX and TOWERHALL_{name.upper()} do"):
+        read_settings(home, {"sandbox": "yes", name: text})
 
 
 def test_search_processes_are_shared_out_to_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:

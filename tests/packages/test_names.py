@@ -30,6 +30,8 @@ ONLY_TYPESCRIPT = {
     **dict.fromkeys(("Codec", "json", "msgpack"), "codecs"),
     **dict.fromkeys(("Keep", "kept_evidence"), "what a page keeps is in its storage"),
     **dict.fromkeys(("ConnectOptions", "LobbyOptions", "Known"), "named parameters"),
+    "LEVEL": "programs that write messages by hand; in Python `towerhall_protocol.level` has it",
+    "sandbox_speed": "pages show it beside the proof; in Python it is in the record's settings",
     "Timeline": "`Table.replay.view_at` in Python",
     "parse_record": "`check_record` reads the file in Python",
 }
@@ -46,7 +48,8 @@ ONLY_IN_CLASS = {
     "Table": (
         # Waiting by `await`; commands to the room, which TypeScript gives to `send`.
         {"__aiter__", "entered", "is_up", "replay", "run", "status", "turn", "until"}
-        | {"add_bot", "admit", "call_bot", "kick", "leave", "mute", "rematch", "remove_bot"}
+        | {"add_bot", "admit", "call_bot", "invite", "kick", "leave", "mute", "rematch"}
+        | {"remove_bot"}
         | {"rename", "resign", "set_options", "stand", "start", "take_back", "unmute", "want_end"},
         # Pages draw clocks and states, and hear of events.
         {"away_ms", "close", "ending", "level", "on", "reconnect_now", "retry_at", "state"}

@@ -36,6 +36,8 @@ FROM_CLIENT: tuple[tuple[str, m.ClientMessage], ...] = (
     ("emote", m.ClientEmote("well_played")),
     ("sign", m.ClientSign()),
     ("ping", m.ClientPing(41)),
+    ("sandbox: drop me", m.ClientSandbox("drop", 0)),
+    ("sandbox: lose the tail", m.ClientSandbox("lose", 3)),
 )
 FROM_SERVER: tuple[tuple[str, m.ServerMessage], ...] = (
     (

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from tests.record import record_games
 from tests.versions.golden import rooms_of
 from towerhall_protocol.chain import START, link, mark, seal
 from towerhall_protocol.commands import base64url, from_base64url
@@ -37,6 +38,17 @@ def resigned_record() -> bytes:
     """A game that ended because a player resigned, and in which people changed their names."""
     script = next(script for script in rooms_of(GAME) if script.title.endswith("renamed"))
     return script.play().record()
+
+
+@cache
+def sandbox_record() -> bytes:
+    """A game in a sandbox room with fast clocks, of which a deal was cancelled soon."""
+    tape = record_games.new_tape(seats=2, sandbox=100)
+    people = record_games.seat_everybody(tape, 2, sealed=(0, 1))
+    record_games.cancel_a_deal(tape, people, people[1])
+    record_games.deal(tape, people)
+    tape.say(people[0], "resign")
+    return tape.record()
 
 
 def record() -> Any:

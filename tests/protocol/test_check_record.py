@@ -56,6 +56,17 @@ def test_all_steps_hold_for_a_true_record_and_say_what_was_not_checked() -> None
     assert of("chain", checks).detail["commits"] == 72
 
 
+def test_a_sandbox_room_is_checked_by_its_own_clocks() -> None:
+    told = json.loads((RECORDS / "sandbox.json").read_bytes())
+    assert wrong(told) == []
+    # An ordinary room would have cancelled its deal far too early.
+    created = msgspec.msgpack.decode(from_base64url(told["commits"][0][3]))
+    del created[1][0][7]["sandbox"]
+    told["commits"][0][3] = base64url(msgspec.msgpack.encode(created, order="sorted"))
+    del told["settings"]["sandbox"]
+    assert wrong(record_vectors.repaired(told)) == ["deals"]
+
+
 def test_with_keys_and_evidence_nothing_is_left_unchecked() -> None:
     checks = check_record(SIGNED, keys=KEYS, evidence=KEPT)
     assert [(check.ok, check.skipped) for check in checks] == [(True, "")] * len(STEPS)

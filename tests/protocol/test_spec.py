@@ -408,8 +408,8 @@ def rooms() -> Iterator[Room]:
 
 
 def moderated(rules: AnyGame) -> Room:
-    """A room with aliases, in which a person was sent away, another one silenced, and invited."""
-    settings = Settings(bot_accounts=True)
+    """A sandbox room with aliases: one person was sent away, another silenced, a third invited."""
+    settings = Settings(bot_accounts=True, sandbox=1)
     plan = Plan(rules, rules.presets["standard"], 2, settings, "", aliased=True)
     room = steps.found(plan, "ABCDEH", bytes(UID_BYTES), bytes(SECRET_BYTES)).after
     sat = PersonSat(0, "ada", "Ada")

@@ -286,6 +286,7 @@ def records() -> dict[str, bytes]:
     whole = {
         "true": record_vectors.true_record(),
         "resigned": record_vectors.resigned_record(),
+        "sandbox": record_vectors.sandbox_record(),
         "signed": signed_record_vectors.signed_record(),
     }
     return whole | {

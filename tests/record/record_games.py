@@ -141,8 +141,9 @@ def new_tape(
     preset: str = "standard",
     turn_seconds: int = 0,
     beat_ms: int = 0,
+    sandbox: int = 0,
 ) -> Tape:
-    settings = Settings(turn_seconds=turn_seconds, bot_delay_ms=300, beat_ms=beat_ms)
+    settings = Settings(turn_seconds, bot_delay_ms=300, beat_ms=beat_ms, sandbox=sandbox)
     plan = Plan(rules, rules.presets[preset], seats, settings, HOST.id)
     return Tape(plan, random.Random(seed))
 

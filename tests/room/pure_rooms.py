@@ -141,6 +141,7 @@ class PureRoom:
         turn_seconds: int = 0,
         bot_delay_ms: int = Settings().bot_delay_ms,
         beat_ms: int = 0,
+        sandbox: int = 0,
         salt: str = "",
         host: str = HOST.id,
         **plan: Any,
@@ -157,7 +158,7 @@ class PureRoom:
         self.answers: list[tuple[Room, Step | Rejected]] = []
         """All that was asked for, and of which room."""
         options = rules.presets["standard"]
-        settings = Settings(turn_seconds, bot_delay_ms, beat_ms)
+        settings = Settings(turn_seconds, bot_delay_ms, beat_ms, sandbox=sandbox)
         planned = Plan(rules, options, seats, settings, host, KEY_HASH, **plan)
         self.append(steps.found(planned, CODE, UID, SECRET))
 

@@ -83,8 +83,11 @@ class Service(Web):
         beat_ms: int | None = None,
         private: bool = False,
         bot_accounts: bool | None = None,
+        sandbox: Mapping[str, object] | None = None,
     ) -> NewRoom:
-        """Open a room, as its host. Parameters that are left out have the service's defaults."""
+        """Open a room, as its host. Parameters that are left out have the service's defaults.
+        `sandbox` makes it a sandbox room, if the server offers them: a map with `speed` and
+        `entropy` (P-190)."""
         wanted = {
             "game": game,
             "seats": seats,
@@ -94,6 +97,7 @@ class Service(Web):
             "beat_ms": beat_ms,
             "private": private or None,
             "bot_accounts": bot_accounts,
+            "sandbox": None if sandbox is None else dict(sandbox),
         }
         body = {name: value for name, value in wanted.items() if value is not None}
         return read(await self.ask("POST", "/v1/rooms", body, token=token), NewRoom)

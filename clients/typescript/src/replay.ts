@@ -14,6 +14,7 @@ import { holder, type Keep, SealedNonce } from "./nonce.ts";
 import { Collector, type Evidence } from "./evidence.ts";
 import type { Command, Cursor, Document, Frame, Offer, Params } from "./types.ts";
 
+/** The level of the protocol that this client speaks. */
 export const LEVEL = 6;
 export const MOST_UNANSWERED = 8;
 const ORIGIN_BYTES = 8;

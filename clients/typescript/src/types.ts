@@ -114,6 +114,8 @@ export interface Catalogue {
   level: { oldest: number; newest: number };
   clocks: { turn_seconds: [number, number][]; bot_delay_ms: [number, number][]; beat_ms?: [number, number][] };
   limits: { message_bytes: number; spectators_per_room: number; name_characters: number; chat_characters: number; absent_seconds?: number };
+  /** What a sandbox takes, the least and the most; left out: this server offers no sandbox rooms (P-190). */
+  sandbox?: { speed: [number, number]; pause_ms: [number, number]; commits: [number, number] };
 }
 
 export interface ListedRoom {
@@ -130,6 +132,8 @@ export interface ListedRoom {
   bot_accounts?: boolean;
   /** The places that bot accounts have in `names`. */
   bot_accounts_at?: number[];
+  /** A sandbox room, whose clocks run so many times as fast; left out: an ordinary room. */
+  sandbox?: number;
   /** Name of the host, if the host sits there: in `GET /v1/rooms/CODE` only. */
   host?: string;
 }
@@ -172,6 +176,8 @@ export interface NewRoomRequest extends QuickplayRequest {
   beat_ms?: number;
   private?: boolean;
   bot_accounts?: boolean;
+  /** For a server that offers sandbox rooms (P-190). The same entropy makes the same game again. */
+  sandbox?: { speed?: number; entropy?: string };
 }
 
 export interface NewRoom {

@@ -157,14 +157,21 @@ function checkDeals(record: GameRecord): Found {
   return { where, detail: { deals: deals.length, cancelled: cancelled.length } };
 }
 
+/** How fast the clocks of a sandbox room ran (P-190); 0: an ordinary room. */
+export function sandboxSpeed({ settings }: Pick<GameRecord, "settings">): number {
+  const { sandbox } = settings;
+  return typeof sandbox === "number" ? sandbox : 0;
+}
+
 /** Where a sealed deal went on too late, or was cancelled too early. */
-function untimely({ commits, frames }: GameRecord): Document | null {
+function untimely({ commits, frames, settings }: GameRecord): Document | null {
+  const openMs = Math.floor(OPEN_MS / (sandboxSpeed({ settings }) || 1));
   let sealed: number | null = null;
   for (const [at, [, , , , , served]] of commits.entries()) {
     const names = (frames[at]?.facts ?? []).map(([name]) => name);
     const waited: number = served - (sealed ?? served);
-    const early = sealed !== null && names.includes("deal_cancelled") && waited < OPEN_MS;
-    if (early || waited > OPEN_MS + LATE_OPEN_MS) return { commit: at + 1 };
+    const early = sealed !== null && names.includes("deal_cancelled") && waited < openMs;
+    if (early || waited > openMs + LATE_OPEN_MS) return { commit: at + 1 };
     for (const name of names)
       if (name === "sealed") sealed = served;
       else if (name === "dealt" || name === "deal_cancelled") sealed = null;

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { base64url, compare, type Evidence, fromBase64url, link, mark, mergePatch, parseRecord, seal, ServiceError, Timeline, checkRecord } from "../src";
+import { base64url, compare, type Evidence, fromBase64url, link, mark, mergePatch, parseRecord, seal, ServiceError, Timeline, checkRecord, sandboxSpeed } from "../src";
 
 const GOLDEN = new URL("../../../tests/versions/golden/", import.meta.url).pathname;
 /** More records may be given, such as those of games that were played just now. */
@@ -239,5 +239,12 @@ describe("vectors of whole records", () => {
     // It holds together: only kept evidence shows that it is of another game.
     expect(found).toEqual([]);
     expect(compare(kept, parseRecord(JSON.stringify(record))).map(({ code }) => code)).toContain("chain");
+  });
+
+  test("a sandbox room is checked by its own clocks, and says what it is", async () => {
+    const record = parseRecord(read(`${VECTORS}sandbox.json`));
+    expect(sandboxSpeed(record)).toBe(100);
+    expect((await checkRecord(record)).filter(({ ok }) => !ok)).toEqual([]);
+    expect(sandboxSpeed(parseRecord(read(`${VECTORS}true.json`)))).toBe(0);
   });
 });

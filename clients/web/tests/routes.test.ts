@@ -17,6 +17,7 @@ describe("an address", () => {
     ["#/l/abc", { page: "link", code: "abc" }],
     ["#/l/", { page: "nowhere" }],
     ["#/record", { page: "record" }],
+    ["#/playground", { page: "playground" }],
     ["#/rules/five_towers", { page: "rules", game: "five_towers" }],
     ["#/r/%E0%A4%A", { page: "nowhere" }],
     ["#/elsewhere", { page: "nowhere" }],
@@ -77,7 +78,7 @@ describe("a link to a room", () => {
     expect(hashOfPath("/r/QJXKZB", "?at=3")).toBe(roomHash("QJXKZB", "", 3));
   });
 
-  it.each([["/", ""], ["/foo", null], ["/r/QJXKZI", null], ["/record", null]])("%s has the fragment %s", (path, hash) => {
+  it.each([["/", ""], ["/foo", null], ["/r/QJXKZI", null], ["/record", null], ["/playground", "#/playground"]])("%s has the fragment %s", (path, hash) => {
     expect(hashOfPath(path, "")).toBe(hash);
   });
 });

@@ -81,6 +81,18 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Per operator; the same for wrong keys from one address."""
 
 
+WITHOUT_RATES: Final = dict.fromkeys(
+    (
+        *("commands", "history", "signatures", "chat", "watcher_chat", "watcher_chat_per_room"),
+        *("gets_per_ip", "rooms_per_identity", "rooms_per_ip", "guests_per_ip"),
+        "questions_per_identity",
+    ),
+    Rate(1_000_000, 1_000_000),
+)
+"""Rates of a sandbox server, which no test meets. All counts stay, and so does the budget of bad
+messages, because a client has to keep to it."""
+
+
 class Bucket:
     """A token bucket, stored as one number: the time at which it is full again."""
 

@@ -35,13 +35,14 @@ FLAGS = {
     "keep_days": "days that records of finished games are kept (default: 30)",
     "archive": "folder, or s3://BUCKET/PREFIX, in which records stay for good (default: none)",
     "drain_seconds": "seconds for connections to end when the server stops (default: 10)",
+    "sandbox": "offer sandbox rooms to authors of clients, and no rates: yes or no",
     "log_format": "text, json or keyvalue (default: text)",
     "log_level": "debug, info, warning or error (default: info)",
     "metrics_port": "port for Prometheus; further workers have the next ones (default: 0, none)",
     "metrics_host": "address of that port; any but loopback needs a token (default: 127.0.0.1)",
 }
 
-SWITCHES = ("require_durable",)
+SWITCHES = ("require_durable", "sandbox")
 """Flags that mean yes without a value."""
 
 

@@ -88,7 +88,9 @@ def run(arguments: argparse.Namespace) -> int:
     if report.findings or report.summary is None:
         print(f"NOT OK: {_count(len(report.findings), 'finding')}")
         return 1
-    print("OK")
+    print(
+        "OK, but it is a sandbox room: no fairness is claimed" if report.summary.sandbox else "OK"
+    )
     return 0
 
 
@@ -99,6 +101,11 @@ def about(summary: "Summary") -> Iterator[str]:
         f"{summary.game}, rules {summary.version}, room {summary.code}:"
         f" {_count(summary.seats, 'seat')}, ended with {ended}"
     )
+    if summary.sandbox:
+        yield (
+            "a sandbox room: its maker may have chosen the draws, commits may have been dropped,"
+            f" and its clocks ran {_count(summary.sandbox, 'time')} as fast"
+        )
     made = ", ".join(f"{summary.actors[actor]} {by}" for actor, by in _BY.items()
                      if actor in summary.actors)  # fmt: skip
     yield f"{_count(summary.commits, 'commit')}, last mark {summary.mark}"

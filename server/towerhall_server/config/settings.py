@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from towerhall_server.access.rates import Limits, Rate
+from towerhall_server.access.rates import WITHOUT_RATES, Limits, Rate
 from towerhall_server.access.token_keys import NEW_KEY, UnusableKey, kept_keys
 from towerhall_server.config import operator_options
 from towerhall_server.config import texts as read
@@ -103,6 +103,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Private networks that webhooks may use."""
     embedders: tuple[str, ...] = ()
     """Origins of pages that may embed the page."""
+    sandbox: bool = False
+    """Whether authors of clients may create sandbox rooms. Rates are off then."""
     limits: Limits = Limits()
 
     @property
@@ -164,8 +166,14 @@ def read_settings(
             limits[name.removeprefix(LIMIT)] = value
         else:
             chosen[name] = value
+    if chosen.get("sandbox"):
+        _check_sandbox(chosen)
+        limits = WITHOUT_RATES | limits
     if "data_folder" not in chosen:
-        chosen["data_folder"] = _default_data_folder(environ)
+        folder = _default_data_folder(environ)
+        # Never with real games: a later server without this setting would serve these rooms.
+        other = folder.with_name(f"{folder.name}-sandbox")
+        chosen["data_folder"] = other if chosen.get("sandbox") else folder
     if "token_keys" not in chosen:
         chosen["token_keys"] = _default_keys(chosen)
     if "signing_keys" not in chosen and not chosen.get("redis_url"):
@@ -237,6 +245,18 @@ def _with_password(url: str, password: str) -> str:
         return read.with_password(url, password) if password else url
     except ValueError as error:
         raise SettingsError(f"{PREFIX}REDIS_PASSWORD cannot be used: {error}") from None
+
+
+def _check_sandbox(chosen: Mapping[str, Any]) -> None:
+    """Refuse a sandbox with a setting of a real service: its rooms prove nothing, anyone in them
+    may make the log lose its end, and its rates are off."""
+    defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
+    for name in PRODUCTION:
+        if chosen.get(name, defaults[name]) != defaults[name]:
+            raise SettingsError(
+                f"{PREFIX}SANDBOX and {PREFIX}{name.upper()} do not go together: a sandbox is for"
+                " authors of clients on a machine of their own; unset one of them"
+            )
 
 
 def _check_metrics(chosen: Settings) -> None:
@@ -354,6 +374,7 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "webhook_secrets": operator_options.read_secret_pairs,
     "webhook_networks": read.networks,
     "embedders": operator_options.read_embedders,
+    "sandbox": read.yes_or_no,
     "log_format": read.one_of(*FORMS),
     "log_level": read.one_of("debug", "info", "warning", "error"),
     "metrics_port": read.whole(0, 65_535),
@@ -362,6 +383,11 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     **{LIMIT + field.name: OF_LIMITS[field.type] for field in msgspec.structs.fields(Limits)},
 }
 """Names of `--name` and `TOWERHALL_NAME`, and the parsers of their texts."""
+PRODUCTION: Final = (
+    *("redis_url", "require_durable", "workers", "signing_keys", "log_origin", "witnesses"),
+    *("hosts", "trusted_proxies", "archive", "embedders"),
+)
+"""Settings that make sense for a real service only."""
 SECRETS: Final = frozenset(
     {
         *(

@@ -58,6 +58,7 @@ from towerhall_server.eventlog.scripts import (
     ENDED_MS,
     GIVEN_OUT_MS,
     KEEP,
+    LOSE,
     NOW,
     PROBE,
     REMOVE,
@@ -229,6 +230,13 @@ class EventLog:
             case [b"CONFLICT", seq, chain]:
                 return Conflict(seq, chain)
         return Gone()
+
+    async def lose(self, room: str, count: int) -> int:
+        """Drop the newest entries of a sandbox room, but never the first one. Returns how many
+        were dropped. A repeated call drops more."""
+        keys = room_keys(room)
+        dropped: int = await self._batch.call(run_call(LOSE, (keys.log, keys.snapshots), count))
+        return dropped
 
     async def beat(self, shard: int) -> Beat:
         """Move the shard's clock on, unless another node did so a moment ago."""

@@ -37,6 +37,8 @@ class Hall(msgspec.Struct, frozen=True):
     records: Records
     access: Access
     audit: Audit
+    sandbox: bool = False
+    """Whether rooms may be created as sandbox rooms, and their viewers be treated badly."""
 
     @property
     def meters(self) -> Meters:

@@ -27,9 +27,10 @@ class Absence:
 
     def seats(self) -> tuple[Seat, ...]:
         """Seats for which a bot may be called."""
-        presence = self._follower.audience.presence
-        seats = map(Seat, range(len(self._follower.room.table.seats)))
-        return tuple(seat for seat in seats if presence.absent_seconds(seat) >= ABSENT_SECONDS)
+        presence, table = self._follower.audience.presence, self._follower.room.table
+        absent_ms = table.settings.hurried(round(1000 * ABSENT_SECONDS))
+        seats = map(Seat, range(len(table.seats)))
+        return tuple(seat for seat in seats if 1000 * presence.absent_seconds(seat) >= absent_ms)
 
     def heir(self) -> Seat | None:
         """The seat that becomes host now; `None` while the host is here or was here lately.
@@ -45,7 +46,8 @@ class Absence:
         if table.status != "waiting" or is_new or follower.audience.presence.has_host:
             self._host, self._host_at = table.host, now
             return None
-        if now - self._host_at < HOST_AWAY_SECONDS:
+        away_ms = table.settings.hurried(round(1000 * HOST_AWAY_SECONDS))
+        if 1000 * (now - self._host_at) < away_ms:
             return None
         for seat in follower.audience.presence.online:
             holder = table.seats[seat]

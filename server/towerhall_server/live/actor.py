@@ -50,6 +50,7 @@ from towerhall_server.live.items import (
     HostAway,
     Item,
     Join,
+    Lose,
     News,
     Order,
     Resync,
@@ -206,6 +207,9 @@ class RoomActor:
             case Order():
                 await obey(item, self._follower, self._commit)
                 self._alarm.set()
+            case Lose(count):
+                await self._follower.lose(count)
+                self._alarm.appended_here()
             case TimeIsUp():
                 await self._act()
 

@@ -42,6 +42,7 @@ from towerhall_server.room.aliases import SALT_BYTES
 from towerhall_server.room.codes import CODE_LENGTH, CODE_LETTERS
 from towerhall_server.room.commits import encode_commit
 from towerhall_server.room.debts import opened_of
+from towerhall_server.room.sandbox import uid_of
 from towerhall_server.room.steps import Plan, Step
 from towerhall_server.room.view import summary
 from towerhall_server.store.errors import StoreError
@@ -124,10 +125,11 @@ class Directory:
         """Create a room under a free code. The plan names people by id. Raises `StoreError` if the
         store does not answer."""
         while True:
-            code, uid, salt = new_code(), os.urandom(UID_BYTES), os.urandom(SALT_BYTES)
+            code, salt = new_code(), os.urandom(SALT_BYTES)
+            uid = uid_of(plan.entropy) if plan.entropy else os.urandom(UID_BYTES)
             if self._node.log.is_down(code):
                 continue  # another code leads to another primary
-            kept = os.urandom(SECRET_BYTES) + salt
+            kept = (plan.entropy or os.urandom(SECRET_BYTES)) + salt
             await self._node.log.heed(code)
             # Store secret and salt before anything depends on them.
             try:

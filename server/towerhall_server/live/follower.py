@@ -151,6 +151,14 @@ class Follower:
         await self.catch_up()
         await self._reload(whole=True)
 
+    async def lose(self, count: int) -> None:
+        """Let the log of a sandbox room lose its newest commits. This replica does not put them
+        back: viewers are told, as if no server had them. A room that is over keeps its log, because
+        its record was made of it."""
+        await self.catch_up()
+        if self.room.table.status != "over" and await self.node.log.lose(self.code, count):
+            await self._reload()
+
     async def remove(self) -> None:
         """Remove the room from the store. A finished game leaves its record."""
         node, owed = self.node, b""

@@ -74,10 +74,16 @@ class Order(msgspec.Struct, frozen=True):
             self.done.set_exception(error)
 
 
+class Lose(msgspec.Struct, frozen=True):
+    """A viewer of a sandbox room wants its log to lose that many commits."""
+
+    count: int
+
+
 class TimeIsUp(msgspec.Struct, frozen=True):
     """A deadline of the room may have come."""
 
 
 Item: TypeAlias = (
-    Command | Tried | Join | Resync | News | Doubt | Distrust | HostAway | Order | TimeIsUp
+    Command | Tried | Join | Resync | News | Doubt | Distrust | HostAway | Order | Lose | TimeIsUp
 )

@@ -11,6 +11,7 @@ import msgspec
 from towerhall_protocol.level import LEVEL, OLDEST_LEVEL
 from towerhall_server.game import AnyGame, option_fields
 from towerhall_server.lobby.describing import commands_of, facts_of
+from towerhall_server.room.sandbox import LOST, PAUSE_MS, SPEED
 
 
 def describe_games(
@@ -30,6 +31,12 @@ def describe_games(
         },
         "limits": limits,
     }
+
+
+def describe_sandbox() -> dict[str, object]:
+    """What a server tells that offers sandbox rooms."""
+    spans = {"speed": SPEED, "pause_ms": PAUSE_MS, "commits": LOST}
+    return {"sandbox": {name: _span(span) for name, span in spans.items()}}
 
 
 def describe_game(game: AnyGame) -> dict[str, object]:

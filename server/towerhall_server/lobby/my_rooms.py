@@ -140,9 +140,9 @@ def _shown(actor: RoomActor, alias: str) -> dict[str, object] | None:
         "place": (table.result is not None and seat is not None, finished_at(table, seat)),
     }
     document |= {name: value for name, (is_so, value) in more.items() if is_so}
-    seconds = table.settings.turn_seconds
-    if seconds and room.playing:
-        left = room.began_ms + 1000 * seconds - actor.follower.now_ms()
+    turn_ms = table.settings.turn_ms
+    if table.settings.turn_seconds and room.playing:
+        left = room.began_ms + turn_ms - actor.follower.now_ms()
         # This node's estimate of the service time may lag behind the room's last commit.
-        document["left_ms"] = min(max(left, 0), 1000 * seconds)
+        document["left_ms"] = min(max(left, 0), turn_ms)
     return document

@@ -74,7 +74,7 @@ def state_of(
         "turn": people_to_act(room),
     }
     if table.settings.turn_seconds and room.playing:
-        document["due"] = room.began_ms + 1000 * table.settings.turn_seconds
+        document["due"] = room.began_ms + table.settings.turn_ms
     if table.result is not None:
         document["result"] = msgspec.to_builtins(table.result)
     for key, value in (

@@ -66,6 +66,8 @@ class Summary(msgspec.Struct, frozen=True):
     """The seats whose nonces are in the played deal."""
     ending: str
     """`result`, or why there is none."""
+    sandbox: int = 0
+    """How fast the clocks of a sandbox room ran; 0: an ordinary room."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -328,4 +330,5 @@ def _summary(record: Record, retold: _Retold) -> Summary:
             seat for deal in played for seat, hand in enumerate(deal.seats) if hand.nonce
         ),
         ending=record.closed or "result",
+        sandbox=record.sandbox,
     )

@@ -17,6 +17,7 @@ __all__ = [
     "pace",
     "parameters",
     "rematch",
+    "sandbox",
     "search",
     "seats",
     "state",

@@ -64,6 +64,8 @@ class Plan(msgspec.Struct, frozen=True):
     quick: bool = False
     previous: str = ""
     operator: str = ""
+    entropy: bytes = b""
+    """The secret of a sandbox room, if its maker has chosen it; else one is drawn."""
     aliased: bool = False
     """Whether `host` and `reserved` are aliases of the room to be."""
 
@@ -144,12 +146,12 @@ def due(room: Room) -> Due:
         if bot_to_act(room) is not None:
             settings = table.settings
             beat_ms = settings.beat_ms if room.rules.shows_result(room.game) else 0
-            return Due("bot", settings.bot_delay_ms + beat_ms, "decision")
+            return Due("bot", settings.hurried(settings.bot_delay_ms + beat_ms), "decision")
         if table.settings.turn_seconds:
-            return Due("turn", 1000 * table.settings.turn_seconds, "decision")
+            return Due("turn", table.settings.turn_ms, "decision")
         return WITHOUT_CLOCK
     if table.status == "sealed":
-        return Due("open", OPEN_MS, "decision")
+        return Due("open", table.settings.hurried(OPEN_MS), "decision")
     if table.status == "waiting":
         if any(holder is not None and not holder.is_bot for holder in table.seats):
             return Due("close", IDLE_MS, "commit")

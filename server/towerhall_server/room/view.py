@@ -48,9 +48,9 @@ def view(room: Room, name: str) -> dict[str, object]:
     document: dict[str, object] = {"room": _table(room.table)}
     if room.game is not None:
         document["game"] = room.rules.view(room.game, viewer_of(name))
-    seconds = room.table.settings.turn_seconds
-    if seconds and room.playing:
-        document["clock"] = {"due": room.began_ms + 1000 * seconds}
+    settings = room.table.settings
+    if settings.turn_seconds and room.playing:
+        document["clock"] = {"due": room.began_ms + settings.turn_ms}
     return document
 
 

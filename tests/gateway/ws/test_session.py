@@ -20,6 +20,7 @@ from towerhall_protocol.messages import (
     ClientHistory,
     ClientMessage,
     ClientPing,
+    ClientSandbox,
     ClientSign,
     Greeting,
     ServerError,
@@ -45,7 +46,11 @@ HELLO = ClientHello(Greeting("token", 1, "AAAAAAAAAAA"))
 COMMAND = ClientCommand(1, "", {"command": "sit"})
 HISTORY, CHAT, PING = ClientHistory(1, 2), ClientChat("hi"), ClientPing(3)
 EMOTE = ClientEmote("wow")
-MESSAGES: tuple[ClientMessage, ...] = (HELLO, COMMAND, HISTORY, CHAT, EMOTE, ClientSign(), PING)
+SANDBOX = ClientSandbox("lose", 3)
+MESSAGES: tuple[ClientMessage, ...] = (
+    *(HELLO, COMMAND, HISTORY, CHAT, EMOTE, ClientSign(), PING),
+    SANDBOX,
+)
 STATES: tuple[State, ...] = get_args(State)
 
 # What comes of each message in each state: the message itself, a refusal, or nothing at all.
@@ -58,6 +63,7 @@ chat       hello_expected  passed          nothing
 emote      hello_expected  passed          nothing
 ping       hello_expected  passed          nothing
 sign       hello_expected  passed          nothing
+sandbox    hello_expected  passed          nothing
 nonsense   malformed       malformed       nothing
 unknown    unknown         unknown         nothing
 """

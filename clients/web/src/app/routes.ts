@@ -8,10 +8,13 @@ export type Route =
   | { page: "room"; code: string; key: string; at: number | null }
   | { page: "link"; code: string }
   | { page: "record" }
+  | { page: "playground" }
   | { page: "rules"; game: string }
   | { page: "learn"; game: string }
   | { page: "nowhere" };
 
+/** Pages that the server has paths for. */
+const SERVED: Route["page"][] = ["room", "playground"];
 const CODE = /^[A-HJ-NP-Z]{6}$/;
 
 export function parseRoute(hash: string): Route {
@@ -23,6 +26,7 @@ export function parseRoute(hash: string): Route {
     return { page: "room", code: first.toUpperCase(), key: second, at: moment(query) };
   if (head === "l" && first && parts.length === 2) return { page: "link", code: first };
   if (head === "record" && parts.length === 1) return { page: "record" };
+  if (head === "playground" && parts.length === 1) return { page: "playground" };
   if (head === "rules" && first && parts.length === 2) return { page: "rules", game: first };
   if (head === "learn" && first && parts.length === 2) return { page: "learn", game: first };
   return { page: "nowhere" };
@@ -42,7 +46,7 @@ export function roomLink(code: string, key = "", at: number | null = null): stri
 export function hashOfPath(path: string, query: string): string | null {
   if (path === "/") return "";
   const hash = `#${path}${query}`;
-  return parseRoute(hash).page === "room" ? hash : null;
+  return SERVED.includes(parseRoute(hash).page) ? hash : null;
 }
 
 /** The room that a person typed or pasted: a code, or a link that ends in one. */

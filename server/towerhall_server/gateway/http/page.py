@@ -23,6 +23,8 @@ SOURCES: Final = Path(__file__).parents[4]
 BUILT: Final = SOURCES / "clients" / "web" / "dist"
 """Folder of the built page in a source tree: an editable install does not copy it."""
 INDEX: Final = "index.html"
+PATHS: Final = ("/", "/playground")
+"""Paths at which the page is found. All its other addresses are fragments, or those of rooms."""
 ASSETS: Final = "assets"
 """Folder whose file names contain a hash of the content, so their content never changes."""
 PACKED: Final = ".gz"
@@ -78,7 +80,7 @@ def page_routes(ancestors: str = OWN_SITE, folder: Path | None = None) -> Sequen
     index = files.pop(INDEX)
     assets = {name: file for name, file in files.items() if "/" in name}
     return [
-        _route("/", {"": index}, headers),
+        *(_route(path, {"": index}, headers) for path in PATHS),
         *(_route(f"/{name}", {"": files[name]}, headers) for name in files.keys() - assets.keys()),
         _route(f"/{ASSETS}/{{name}}", assets, headers),
     ]

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
 from time import monotonic
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from starlette.requests import HTTPConnection, Request
@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from towerhall_protocol import commands
-from towerhall_protocol.commands import base64url
+from towerhall_protocol.commands import base64url, from_base64url
 from towerhall_protocol.level import JSON, SUBPROTOCOLS
 from towerhall_server.access.admission import Denied
 from towerhall_server.access.names import (
@@ -50,11 +50,12 @@ from towerhall_server.live.directory import PoisonedRoomError
 from towerhall_server.live.fan_out import chain_of
 from towerhall_server.live.record_store import Kept, RecordNotReadyError
 from towerhall_server.lobby.caller import ask
-from towerhall_server.lobby.games import describe_games
+from towerhall_server.lobby.games import describe_games, describe_sandbox
 from towerhall_server.lobby.my_rooms import admits
 from towerhall_server.room.codes import is_code
 from towerhall_server.room.gate import key_hash, may_enter, opens
 from towerhall_server.room.parameters import WholeId
+from towerhall_server.room.sandbox import SPEED, Entropy
 from towerhall_server.room.seats import (
     BOT_DELAY_MS,
     SETTINGS,
@@ -77,6 +78,13 @@ class NewGuest(msgspec.Struct, forbid_unknown_fields=True):
     bot_account: bool = False
 
 
+class NewSandbox(msgspec.Struct, forbid_unknown_fields=True):
+    """Makes a new room a sandbox room (P-190)."""
+
+    speed: Annotated[int, msgspec.Meta(ge=SPEED[0], le=SPEED[-1])] = 1
+    entropy: Entropy | None = None
+
+
 class NewRoom(msgspec.Struct, forbid_unknown_fields=True):
     game: str
     options: dict[str, object] = {}
@@ -87,6 +95,7 @@ class NewRoom(msgspec.Struct, forbid_unknown_fields=True):
     private: bool = False
     bot_accounts: bool | None = None
     """None: bot accounts may sit in a private room, whose key is an invitation."""
+    sandbox: NewSandbox | None = None
 
 
 class NewInvitation(msgspec.Struct, forbid_unknown_fields=True):
@@ -152,7 +161,8 @@ class Routes:
             "chat_characters": CHAT_CHARACTERS_MAX,
             "absent_seconds": round(ABSENT_SECONDS),
         }
-        return answer(describe_games(games, numbers, TURN_SECONDS, BOT_DELAY_MS))
+        described = describe_games(games, numbers, TURN_SECONDS, BOT_DELAY_MS)
+        return answer(described | (describe_sandbox() if self._hall.sandbox else {}))
 
     async def create(self, request: Request) -> Response:
         """Create a room. The caller becomes its host."""
@@ -162,7 +172,7 @@ class Routes:
         wanted = await read_body(request, NewRoom)
         await self._hall.take(rooms_per_identity=person.id, rooms_per_ip=address_of(request))
         key = secrets.token_urlsafe(KEY_BYTES) if wanted.private else ""
-        plan = self._plan(wanted, person, key)
+        plan = self._in_sandbox(self._plan(wanted, person, key), wanted.sandbox)
         actor = await self._hall.directory.create(plan)
         table = actor.follower.room.table
         self._hall.store.remember(person.id, table.code)
@@ -310,6 +320,16 @@ class Routes:
             raise RefusedError(settings.code, **dict(settings.params))
         hashed = key_hash(key) if key else b""
         return Plan(rules, options, seats, settings, person.id, hashed)
+
+    def _in_sandbox(self, plan: Plan, wanted: NewSandbox | None) -> Plan:
+        """Make the plan one of a sandbox room, if that is wanted."""
+        if wanted is None:
+            return plan
+        if not self._hall.sandbox:
+            raise RefusedError("no_sandbox")
+        settings = msgspec.structs.replace(plan.settings, sandbox=wanted.speed)
+        entropy = from_base64url(wanted.entropy) if wanted.entropy else b""
+        return msgspec.structs.replace(plan, settings=settings, entropy=entropy)
 
     async def _open(self, request: Request, asked: float) -> RoomActor:
         """Return the room that a request names, if the caller has access to it."""

@@ -47,6 +47,24 @@ class EndingSocket(WebSocketsSansIOProtocol):
             if kept is not None:
                 kept.__traceback__ = None
 
+    def cut(self) -> None:
+        """Drop the connection without a close, as a network that fails does."""
+        self.write_frame = drop
+        self.transport.abort()
+
+    def hold(self) -> bool:
+        """Stop reading until `release`. Returns False if nothing was being read."""
+        if self.read_paused or self.close_sent or self.transport.is_closing():
+            return False
+        self.read_paused = True
+        self.transport.pause_reading()
+        return True
+
+    def release(self) -> None:
+        """Read on, if this connection is still there."""
+        if not self.transport.is_closing():
+            self._resume_reading()
+
     def backlog(self) -> int:
         """Bytes in the write buffer."""
         return self.transport.get_write_buffer_size()

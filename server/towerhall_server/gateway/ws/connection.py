@@ -20,6 +20,7 @@ from towerhall_protocol.messages import (
     ClientHello,
     ClientHistory,
     ClientPing,
+    ClientSandbox,
     ClientSign,
     Greeting,
     ServerPong,
@@ -27,6 +28,7 @@ from towerhall_protocol.messages import (
 from towerhall_server.access.admission import BANNED
 from towerhall_server.access.names import clean_chat
 from towerhall_server.eventlog.keys import shard_of
+from towerhall_server.frames import Prepared
 from towerhall_server.game import Seat
 from towerhall_server.gateway.entering import room_for
 from towerhall_server.gateway.hall import Hall
@@ -39,7 +41,7 @@ from towerhall_server.live.chat import BACKLOG, make_emote, message_of, say
 from towerhall_server.live.directory import PoisonedRoomError
 from towerhall_server.live.fan_out import chain_of
 from towerhall_server.live.history import page
-from towerhall_server.live.items import Command, Join, Resync
+from towerhall_server.live.items import Command, Join, Lose, Resync
 from towerhall_server.live.replies import is_shown
 from towerhall_server.lobby.my_rooms import admits
 from towerhall_server.room.gate import silence
@@ -110,6 +112,8 @@ class RoomConnection(Visit):
                 self._emote(name, now)
             case ClientSign():
                 self._sign()
+            case ClientSandbox() as asked:
+                self._sandbox(asked)
             case ClientPing(seq):
                 stamps = self._hall.directory.node.clock.stamps(shard_of(self._code))
                 self._tell(ServerPong(seq, stamps))
@@ -258,6 +262,45 @@ class RoomConnection(Visit):
         signed = chain_of(follower.room.table, place.seq, place.chain, follower.node.sign)
         self._tell(signed if signed.signature else error("not_signed"))
         return None
+
+    # Sandbox
+
+    def _sandbox(self, asked: ClientSandbox) -> None:
+        """Treat this viewer, or the room's log, as badly as asked (P-191)."""
+        if self._actor is None:
+            return self._tell(error("hello_expected"))
+        table = self._actor.follower.room.table
+        if not self._hall.sandbox or not table.settings.sandbox:
+            return self._tell(error("no_sandbox"))
+        match asked.act:
+            case "drop":
+                self._socket.cut()
+            case "pause":
+                self._be_silent(asked.number)
+            case "lose" if table.status == "over":
+                self._tell(error("already_over"))
+            case "lose":
+                self._actor.put(Lose(asked.number))
+        return None
+
+    def _be_silent(self, ms: int) -> None:
+        """Neither read nor send for a while; then send what has come up."""
+        if not self._socket.hold():
+            return
+        held: list[tuple[Prepared, ...]] = []
+
+        def keep(message: Prepared, *more: Prepared) -> None:
+            held.append((message, *more))
+
+        def speak() -> None:
+            self.send = self._outbox.send
+            for message, *more in held:
+                self.send(message, *more)
+            self._socket.release()
+
+        self.send = keep
+
+        asyncio.get_running_loop().call_later(ms / 1000, speak)
 
     # Chat
 

@@ -19,6 +19,7 @@ from towerhall_protocol.messages import (
     ClientHistory,
     ClientMessage,
     ClientPing,
+    ClientSandbox,
     ClientSign,
     ServerError,
     ServerRejected,
@@ -26,6 +27,7 @@ from towerhall_protocol.messages import (
 from towerhall_protocol.wire import command_number, plain_command, read_client
 from towerhall_server.access.rates import Bucket, Limits
 from towerhall_server.gateway.ws.states import ROOM, BudgetSpent, Closed, State, Transitions
+from towerhall_server.room.sandbox import fault_of
 
 MOST_UNANSWERED: Final = 8
 MOST_IN_HAND: Final = 2 * MOST_UNANSWERED
@@ -142,6 +144,8 @@ class Session(Hearing):
             return self._refuse("hello_expected", {}, now)
         if isinstance(message, ClientCommand):
             return self._command(message, now, in_hand, is_shown)
+        if isinstance(message, ClientSandbox) and (detail := fault_of(message)):
+            return self._refuse("malformed_message", {"detail": detail}, now)
         if isinstance(message, ClientEmote) and message.emote not in EMOTES:
             return Tell(error("bad_emote", name=message.emote[:MOST_SHOWN]))
         if isinstance(message, ClientHistory | ClientSign | ClientPing):

@@ -18,6 +18,7 @@ from towerhall_protocol.messages import (
     ClientHello,
     ClientHistory,
     ClientPing,
+    ClientSandbox,
     ClientSign,
 )
 
@@ -44,6 +45,7 @@ ROOM: Final[Transitions] = {
         ClientEmote: "inside",
         ClientSign: "inside",
         ClientPing: "inside",
+        ClientSandbox: "inside",
         **_ENDS,
     },
     "over": {},

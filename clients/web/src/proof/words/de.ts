@@ -4,6 +4,7 @@ import type en from "./en";
 
 export default {
   "proof.about": "Bevor sich jemand hinsetzte, legte der Server ein Geheimnis fest; jeder Spieler gab eine eigene Zufallszahl dazu. Zusammen entscheiden sie über jede Ziehung, ob Karten oder Würfel. Jetzt ist das Geheimnis offen, und alle können es nachprüfen.",
+  "proof.sandbox": "Das ist ein Sandkasten für Leute, die Programme schreiben. Wer ihn angelegt hat, kann die Ziehungen gewählt haben, und Züge können verworfen worden sein. Nichts hier beweist ein faires Spiel.",
   "proof.running": "Wird geprüft …",
   "proof.good.shown": "Alles passt: Die gezeigten Ziehungen folgen aus dem Startwert.",
   "proof.good.seed": "Alles passt: Der Startwert folgt aus dem Geheimnis des Servers und den Zahlen der Spieler. Ob das Gezeigte daraus folgt, prüft der Befehl „towerhall verify“.",

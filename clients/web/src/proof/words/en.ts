@@ -3,6 +3,7 @@ import type { Text } from "../../words/en";
 
 export default {
   "proof.about": "Before the first player sat down, the server fixed a secret, and every player added a random number. Together they decide every draw, of cards or of dice. Now the secret is out, and you can check it.",
+  "proof.sandbox": "This is a sandbox room for authors of clients. Its maker may have chosen the draws, and moves may have been dropped. Nothing here proves a fair game.",
   "proof.running": "Checking…",
   "proof.good.shown": "All correct: the draws that you saw follow from the seed.",
   "proof.good.seed": "All correct: the seed follows from the server’s secret and the players’ numbers. The command “towerhall verify” checks whether the game follows from the seed.",

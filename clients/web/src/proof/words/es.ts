@@ -4,6 +4,7 @@ import type en from "./en";
 
 export default {
   "proof.about": "Antes de que nadie se sentara, el servidor fijó un secreto; cada jugador añadió un número al azar. Con todo ello se decide cada sorteo, de cartas o de dados. Ahora que el secreto se conoce, cualquiera puede comprobarlo.",
+  "proof.sandbox": "Esta es una sala de pruebas para quienes escriben programas. Quien la creó pudo elegir los sorteos y se pudieron descartar jugadas. Nada de esto prueba una partida limpia.",
   "proof.running": "Comprobando…",
   "proof.good.shown": "Todo cuadra: los sorteos que se vieron salen de la semilla.",
   "proof.good.seed": "Todo cuadra: la semilla sale del secreto del servidor y de los números de los jugadores. La orden «towerhall verify» comprueba si lo mostrado sale de ella.",

@@ -4,6 +4,7 @@ import type en from "./en";
 
 export default {
   "proof.about": "Avant que quiconque ne s’assoie, le serveur a fixé un secret ; chaque joueur y a ajouté un nombre au hasard. Ensemble, ils décident de chaque tirage, de cartes ou de dés. Le secret étant dévoilé, tout le monde peut vérifier.",
+  "proof.sandbox": "Ceci est un salon d’essai pour ceux qui écrivent des programmes. La personne qui l’a créé a pu choisir les tirages, et des coups ont pu être supprimés. Rien ici ne prouve une partie équitable.",
   "proof.running": "Vérification…",
   "proof.good.shown": "Tout concorde : les tirages montrés découlent de la graine.",
   "proof.good.seed": "Tout concorde : la graine découle du secret du serveur et des nombres des joueurs. La commande « towerhall verify » vérifie si ce qui a été montré en découle.",

@@ -4,6 +4,7 @@ import type en from "./en";
 
 export default {
   "proof.about": "Prima che qualcuno si sedesse, il server ha fissato un segreto; ogni giocatore ha aggiunto un proprio numero a caso. Insieme decidono ogni estrazione, di carte o di dadi. Ora che il segreto è svelato, chiunque può controllare.",
+  "proof.sandbox": "Questa è una stanza di prova per chi scrive programmi. Chi l’ha creata può aver scelto le estrazioni e alcune mosse possono essere state scartate. Nulla qui dimostra una partita corretta.",
   "proof.running": "Controllo in corso…",
   "proof.good.shown": "Tutto torna: le estrazioni mostrate derivano dal seme.",
   "proof.good.seed": "Tutto torna: il seme deriva dal segreto del server e dai numeri dei giocatori. Il comando «towerhall verify» controlla se ciò che è stato mostrato ne deriva.",

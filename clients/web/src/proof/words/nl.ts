@@ -4,6 +4,7 @@ import type en from "./en";
 
 export default {
   "proof.about": "Voordat er iemand ging zitten, legde de server een geheim vast; elke speler voegde een eigen willekeurig getal toe. Samen bepalen ze elke trekking, van kaarten of dobbelstenen. Nu het geheim bekend is, kan iedereen het controleren.",
+  "proof.sandbox": "Dit is een testkamer voor wie programma’s schrijft. De maker kan de trekkingen hebben gekozen en er kunnen zetten zijn weggegooid. Niets hier bewijst een eerlijk spel.",
   "proof.running": "Controleren…",
   "proof.good.shown": "Alles klopt: de getoonde trekkingen volgen uit de startwaarde.",
   "proof.good.seed": "Alles klopt: de startwaarde volgt uit het geheim van de server en de getallen van de spelers. De opdracht ‘towerhall verify’ controleert of het getoonde daaruit volgt.",
