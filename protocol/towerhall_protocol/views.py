@@ -50,6 +50,7 @@ class RoomView(msgspec.Struct, frozen=True, omit_defaults=True):
     turn_seconds: int = 0
     bot_delay_ms: int = 600
     beat_ms: int = 0
+    rated: bool = False
     host: int | None = None
     deal: int = 0
     options: Document = {}
