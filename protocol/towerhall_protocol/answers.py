@@ -135,6 +135,7 @@ class ListedRoom(msgspec.Struct, frozen=True, omit_defaults=True):
     beat_ms: int = 0
     bot_accounts: bool = False
     bot_accounts_at: tuple[int, ...] = ()
+    rated: bool = False
 
 
 class OneRoom(ListedRoom, frozen=True, omit_defaults=True):

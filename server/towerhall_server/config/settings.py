@@ -95,6 +95,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Private networks that webhooks may use."""
     embedders: tuple[str, ...] = ()
     """Origins of pages that may embed the page."""
+    newcomers_chat: bool = True
+    """Whether people may chat who have not chosen. If not, each person first turns chat on."""
     limits: Limits = Limits()
 
     @property
@@ -323,6 +325,7 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "webhook_secrets": operator_options.read_secret_pairs,
     "webhook_networks": read.networks,
     "embedders": operator_options.read_embedders,
+    "newcomers_chat": read.yes_or_no,
     "log_format": read.one_of(*FORMS),
     "log_level": read.one_of("debug", "info", "warning", "error"),
     "metrics_port": read.whole(0, 65_535),
