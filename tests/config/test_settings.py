@@ -103,6 +103,7 @@ def test_everything_can_be_set() -> None:
         "webhook_secrets": (f"acme:{OTHER_KEY}", (("acme", OTHER_KEY.encode()),)),
         "webhook_networks": ("10.0.0.0/8", ("10.0.0.0/8",)),
         "embedders": ("https://a.example", ("https://a.example",)),
+        "newcomers_chat": ("no", False),
         "log_format": ("json", "json"),
         "log_level": ("debug", "debug"),
         "metrics_port": ("9100", 9100),
@@ -133,6 +134,7 @@ def test_everything_can_be_set() -> None:
         "limit_invitations_per_identity": ("4/s", Rate(4, 4)),
         "limit_questions_per_identity": ("2/s", Rate(2, 2)),
         "limit_revocations_per_ip": ("2/h", Rate(2 / 3600, 2)),
+        "limit_reports_per_identity": ("2/h", Rate(2 / 3600, 2)),
         "limit_operator_requests": ("2/s", Rate(2, 2)),
     }
     # A password becomes a part of the url.
