@@ -32,10 +32,11 @@ OWN = f"~{USER}:* &{USER}:*"
 """Keys and channels that servers use: they and no others."""
 COMMANDS = """
     append asking cluster|info cluster|slots config|get del eval evalsha exists get hdel hexists
-    hget hgetall hincrby hkeys hlen hmget hset info pexpire ping pttl publish rename role sadd
-    set spublish srandmember srem ssubscribe strlen subscribe sunsubscribe time unsubscribe wait
-    xadd xrange xrevrange xtrim zadd zcard zcount zrange zrangebyscore zrem zremrangebyrank
-    zrevrange zrevrangebyscore zscore
+    hget hgetall hincrby hkeys hlen hmget hset info lpush lrange ltrim persist pexpire ping pttl
+    publish rename role sadd set smembers spop spublish srandmember srem ssubscribe strlen
+    subscribe sunsubscribe time unsubscribe wait xadd xdel xrange xrevrange xtrim zadd zcard
+    zcount zrange zrangebyscore zrem zremrangebyrank zremrangebyscore zrevrange
+    zrevrangebyscore zrevrank zscore
 """
 """All that servers and `towerhall rooms` ask of the store, and what their scripts do there."""
 

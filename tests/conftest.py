@@ -31,6 +31,7 @@ ON_ONE_ENGINE = (
     "live",
     "lobby",
     "operators",
+    "regulars",
     "signing",
     "telemetry",
     "transparency",

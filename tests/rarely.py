@@ -81,6 +81,11 @@ RIGHTS: Final = (
 """Rights behind sentinels are those on one engine, but for one command more."""
 
 
+ENGINES: Final = (
+    "regulars/test_stores.py",
+    "test_games_are_applied_rebuilt_and_erased_on_stores_of_several_engines",
+)
+"""That all keys of a call share a slot is always tried."""
 NEEDS_MORE: Final = {"deploy/test_watching.py": ("test_promtool_reads_every_expression",)}
 """Tests that need a program which `make test` does not install."""
 
@@ -97,6 +102,8 @@ def is_left_out(nodeid: str, arguments: Sequence[str]) -> bool:
         return bool({kind, name} & set(FAILOVERS))
     if path.endswith(RIGHTS[0]) and name == RIGHTS[1]:
         return not any("deploy" in each for each in arguments)
+    if path.endswith(ENGINES[0]) and kind == ENGINES[1]:
+        return not any("regulars" in each for each in arguments)
     if name in NEEDS_MORE.get(path.removeprefix("tests/"), ()):
         return not any("deploy" in each for each in arguments)
     is_rare = "programs/" in path and name in IN_PROGRAMS.get(Path(path).name, ())

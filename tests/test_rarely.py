@@ -12,7 +12,8 @@ from tests.eventlog.several import test_failover, test_same
 from tests.examples import LONG
 from tests.programs.bench import test_bench, test_nodes, test_peers
 from tests.programs.faults.__main__ import PARTS
-from tests.rarely import FAILOVERS, FAULTS, IN_PROGRAMS, ON_SEVERAL, RIGHTS, is_left_out
+from tests.rarely import ENGINES, FAILOVERS, FAULTS, IN_PROGRAMS, ON_SEVERAL, RIGHTS, is_left_out
+from tests.regulars import test_stores
 
 THERE = {
     "test_axe_finds_nothing": {screen.__name__ for screen in SCREENS},
@@ -103,3 +104,7 @@ def test_what_always_runs_on_several_engines_is_there(monkeypatch: pytest.Monkey
     assert is_left_out(f"{rights}[sentinel]", ["tests"])
     assert not is_left_out(f"{rights}[cluster]", ["tests"])
     assert not is_left_out(f"{rights}[sentinel]", ["tests/deploy"])
+    assert hasattr(test_stores, ENGINES[1])
+    engines = f"tests/{'::'.join(ENGINES)}[cluster]"
+    assert is_left_out(engines, ["tests"])
+    assert not is_left_out(engines, ["tests/regulars"])

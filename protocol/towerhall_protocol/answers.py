@@ -145,6 +145,7 @@ class ListedRoom(msgspec.Struct, frozen=True, omit_defaults=True):
     bot_accounts: bool = False
     bot_accounts_at: tuple[int, ...] = ()
     sandbox: int = 0
+    rated: bool = False
 
 
 class OneRoom(ListedRoom, frozen=True, omit_defaults=True):

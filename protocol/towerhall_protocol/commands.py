@@ -98,6 +98,7 @@ def set_options(
     bot_delay_ms: int | None = None,
     beat_ms: int | None = None,
     bot_accounts: bool | None = None,
+    rated: bool | None = None,
 ) -> Body:
     """Change the given settings, and keep the rest. Options of a game are replaced as a whole."""
     body: Body = {"command": "set_options"}
@@ -111,6 +112,8 @@ def set_options(
         body["beat_ms"] = beat_ms
     if bot_accounts is not None:
         body["bot_accounts"] = bot_accounts
+    if rated is not None:
+        body["rated"] = rated
     return body
 
 

@@ -51,6 +51,7 @@ class RoomView(msgspec.Struct, frozen=True, omit_defaults=True):
     bot_delay_ms: int = 600
     beat_ms: int = 0
     sandbox: int = 0
+    rated: bool = False
     host: int | None = None
     deal: int = 0
     options: Document = {}

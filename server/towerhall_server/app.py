@@ -50,6 +50,7 @@ from towerhall_server.gateway.http.operator_routes import OperatorRoutes
 from towerhall_server.gateway.http.page import page_routes
 from towerhall_server.gateway.http.previews import Previews
 from towerhall_server.gateway.http.protection import Protection
+from towerhall_server.gateway.http.regular_routes import RegularRoutes
 from towerhall_server.gateway.responses import error_handlers
 from towerhall_server.gateway.ws.request_socket import IDLE_SECONDS, request_sockets
 from towerhall_server.gateway.ws.socket import RoomSocket
@@ -72,6 +73,7 @@ from towerhall_server.process.descriptors import room_for_connections
 from towerhall_server.process.draining import DrainingServer, for_url
 from towerhall_server.process.garbage import sweep
 from towerhall_server.process.workers import Crew, reserved_port
+from towerhall_server.regulars.service import regulars_of
 from towerhall_server.room.state import Room
 from towerhall_server.store.check import UnfitStoreError
 from towerhall_server.store.engine import EmbeddedEngine, embedded_engine
@@ -149,6 +151,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             records.heard(before, after)
             events.heard(before, after, seq)
             note_over(before, after, lobby_store, settings.keep_days)
+            consumer.heard(before, after)
 
         node = Node(
             name,
@@ -167,6 +170,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         )
         directory = Directory(node)
         await directory.beat_once()
+        regulars, consumer = regulars_of(directory, lobby_store, settings.newcomers_chat)
         tokens = Tokens(settings.token_keys, settings.token_days)
         hall = Hall(
             directory,
@@ -183,6 +187,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             records,
             Access(tokens, operator_store, RevocationStore(log, tokens.most_seconds)),
             Audit(log, meters),
+            regulars,
             settings.sandbox,
         )
         if settings.sandbox:
@@ -214,6 +219,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
         table = [
             *for_operators.table(),
             *LogRoutes(hall, public).table(routes.reading),
+            *RegularRoutes(hall, routes.asking).table(routes.reading),
             *routes.table(),
             *docs_routes(frame_ancestors(settings.embedders)),
             *previews.table(routes.reading),
@@ -232,7 +238,8 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             return log.memory.tapped(people.tapped(events.tapped(board.tapped(wakes))))
 
         tasks = (
-            *(_log_tasks(public) if public else ()),
+            *([lasting("public log", public.publishing.run)] if public else ()),
+            *([lasting("keys", public.history.follow)] if public else ()),
             lasting("beat", directory.beat),
             lasting("listen", lambda: directory.listen(heard_by_all)),
             lasting("board", board.run),
@@ -244,6 +251,7 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             lasting("webhooks", lambda: deliveries.run(node)),
             lasting("records", records.run),
             lasting("archive", records.archive_late),
+            lasting("regulars", consumer.run),
         )
         try:
             # The outermost layer: otherwise answers to faults would not be counted.
@@ -273,13 +281,6 @@ async def _public_log(settings: Settings, log: EventLog, meters: Meters) -> Tran
         return await open_public_log(log, settings.signing_keys, *chosen, meters)
     except OtherOriginError as problem:
         raise UnfitStoreError(str(problem)) from None
-
-
-def _log_tasks(public: Transparency) -> tuple["asyncio.Task[None]", ...]:
-    return (
-        lasting("public log", public.publishing.run),
-        lasting("keys", public.history.follow),
-    )
 
 
 def _put_back(room: Room, deliveries: Deliveries, lobby_store: LobbyStore) -> None:

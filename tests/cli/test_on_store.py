@@ -12,6 +12,8 @@ from towerhall_server.cli.main import build_parser
 
 ACTIONS = (
     *(("bans",), ("bans", "ls"), ("bans", "add"), ("bans", "lift")),
+    *(("reports",), ("reports", "ls"), ("reports", "settle")),
+    *(("projections",), ("projections", "show"), ("projections", "rebuild")),
     *(("tokens",), ("tokens", "revoke")),
     *(("operators",), ("operators", "ls"), ("operators", "revoke")),
     ("audit",),
@@ -32,6 +34,7 @@ def test_help_shows_examples_that_the_command_understands(action: tuple[str, ...
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (("reports", "settle", "1"), "'1' is not the number of a report"),
         (("bans", "add", "short"), "'short' is not the id of a person"),
         (("bans", "lift", "x" * 12), "11 characters"),
         (("bans", "add", "AAAAAAAAAAA", "--reason", "x" * 201), "at most 200 characters"),

@@ -111,6 +111,7 @@ def test_everything_can_be_set() -> None:
         "embedders": ("https://a.example", ("https://a.example",)),
         # It goes together with few others: see below.
         "sandbox": ("no", False),
+        "newcomers_chat": ("no", False),
         "log_format": ("json", "json"),
         "log_level": ("debug", "debug"),
         "metrics_port": ("9100", 9100),
@@ -141,6 +142,7 @@ def test_everything_can_be_set() -> None:
         "limit_invitations_per_identity": ("4/s", Rate(4, 4)),
         "limit_questions_per_identity": ("2/s", Rate(2, 2)),
         "limit_revocations_per_ip": ("2/h", Rate(2 / 3600, 2)),
+        "limit_reports_per_identity": ("2/h", Rate(2 / 3600, 2)),
         "limit_operator_requests": ("2/s", Rate(2, 2)),
     }
     # A password becomes a part of the url.

@@ -15,6 +15,7 @@ from itertools import count
 from random import Random
 from typing import Any, TypeVar
 
+import msgspec
 from redis.asyncio import Redis
 
 from tests.games import tile_duel as duel
@@ -416,8 +417,8 @@ class LiveNode:
     async def found(self, rules: AnyGame = DUEL, seats: int = 2, **settings: Any) -> RoomActor:
         options = rules.presets["standard"]
         host = id_of("ann")
-        settings = {"bot_delay_ms": 0, **settings}
-        return await self.directory.create(Plan(rules, options, seats, Settings(**settings), host))
+        chosen = msgspec.convert({"bot_delay_ms": 0, **settings}, Settings)
+        return await self.directory.create(Plan(rules, options, seats, chosen, host))
 
 
 @asynccontextmanager

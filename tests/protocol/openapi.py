@@ -7,10 +7,17 @@ import msgspec
 
 from tests.protocol.tidy import tidy
 from towerhall_protocol import answers as a
+from towerhall_protocol import people_answers as p
 from towerhall_protocol.errors import HINTS
 from towerhall_protocol.level import LEVEL
 from towerhall_protocol.record import Record
-from towerhall_server.gateway.http import lobby_routes, log_routes, operator_requests, routes
+from towerhall_server.gateway.http import (
+    lobby_routes,
+    log_routes,
+    operator_requests,
+    regular_requests,
+    routes,
+)
 from towerhall_server.gateway.responses import STATUS
 
 REF = "#/components/schemas/{name}"
@@ -91,6 +98,84 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
         lobby_routes.NewRevocation,
         "token",
     ),
+    ("get", "/v1/me/profile"): Operation(
+        "own_profile", "P-203", "The own profile", 200, p.OwnProfileAnswer, None, "token"
+    ),
+    ("post", "/v1/me/profile"): Operation(
+        "choose",
+        "P-203",
+        "What to show and to do",
+        200,
+        p.OwnProfileAnswer,
+        regular_requests.NewChoices,
+        "token",
+    ),
+    ("get", "/v1/me/games"): Operation(
+        "own_games", "P-205", "The own finished games", 200, p.PastGamesAnswer, None, "token"
+    ),
+    ("get", "/v1/me/people"): Operation(
+        "people", "P-207", "Friends, blocks, opponents", 200, p.PeopleAnswer, None, "token"
+    ),
+    ("post", "/v1/me/friends"): Operation(
+        "befriend", "P-207", "Choose a friend", 200, p.PeopleAnswer, regular_requests.Whom, "token"
+    ),
+    ("post", "/v1/me/blocks"): Operation(
+        "block", "P-207", "Block a person", 200, p.PeopleAnswer, regular_requests.Whom, "token"
+    ),
+    ("post", "/v1/me/reports"): Operation(
+        "report",
+        "P-208",
+        "Report a person",
+        201,
+        p.ReportedAnswer,
+        regular_requests.NewReport,
+        "token",
+    ),
+    ("get", "/v1/me/export"): Operation(
+        "export", "P-209", "All that is kept of the caller", 200, p.ExportAnswer, None, "token"
+    ),
+    ("post", "/v1/me/erase"): Operation(
+        "erase",
+        "P-209",
+        "Erase the caller",
+        200,
+        a.PersonAnswer,
+        regular_requests.NewErasure,
+        "token",
+    ),
+    ("get", "/v1/people/{handle}"): Operation(
+        "profile", "P-204", "A profile", 200, p.ProfileAnswer, None, "token"
+    ),
+    ("get", "/v1/people/{handle}/games"): Operation(
+        "past_games", "P-205", "Finished games of a person", 200, p.PastGamesAnswer, None, "token"
+    ),
+    ("get", "/v1/leaderboards/{game}"): Operation(
+        "leaderboard", "P-206", "A leaderboard", 200, p.LeaderboardAnswer, None, ""
+    ),
+    ("get", "/v1/operator/people"): Operation(
+        "operator_person",
+        "P-210",
+        "A person of the operator",
+        200,
+        p.OperatorProfileAnswer,
+        None,
+        "operator",
+    ),
+    ("get", "/v1/operator/people/games"): Operation(
+        "operator_games",
+        "P-210",
+        "Finished games of a person",
+        200,
+        p.PastGamesAnswer,
+        None,
+        "operator",
+    ),
+    ("get", "/v1/operator/reports"): Operation(
+        "operator_reports", "P-210", "The reports", 200, p.ReportsAnswer, None, "operator"
+    ),
+    ("delete", "/v1/operator/reports/{number}"): Operation(
+        "operator_settle", "P-210", "Remove a report", 200, p.SettledAnswer, None, "operator"
+    ),
     ("get", "/.well-known/towerhall"): Operation(
         "keys", "P-180", "Keys and the public log", 200, a.WellKnownAnswer
     ),
@@ -152,9 +237,24 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
         "operator_unban", "P-167", "Lift a ban", 200, a.PersonAnswer, None, "operator"
     ),
 }
+PAGE = {"game": "string", "seats": "integer", "before": "integer", "most": "integer"}
+QUERIES: Mapping[str, Mapping[str, str]] = {
+    "/v1/me/games": PAGE,
+    "/v1/people/{handle}/games": PAGE,
+    "/v1/leaderboards/{game}": {"first": "integer", "most": "integer"},
+    "/v1/operator/people": {"external_id": "string"},
+    "/v1/operator/people/games": {"external_id": "string", **PAGE},
+    "/v1/operator/reports": {"after": "string"},
+}
+ASKS = {"P-205", "P-206", "P-210"}
+"""Clauses whose addresses read a query."""
+NEEDED = {"external_id"}
 HEADERS = {
     "/v1/rooms/{code}": ("Towerhall-Key", "The key of a private room"),
     "/v1/rooms/{code}/record": ("Towerhall-Key", "The key of a private room"),
+    "/v1/me/friends": ("Towerhall-Key", "The key of a private room"),
+    "/v1/me/blocks": ("Towerhall-Key", "The key of a private room"),
+    "/v1/me/reports": ("Towerhall-Key", "The key of a private room"),
     "/v1/operator/rooms": ("Idempotency-Key", "Names this request (P-163)"),
 }
 
@@ -231,6 +331,10 @@ def described(path: str, operation: Operation) -> dict[str, Any]:
         name, about = HEADERS[path]
         header = {"name": name, "in": "header", "description": about}
         parameters.append({**header, "schema": {"type": "string"}})
+    parameters += [
+        {"name": name, "in": "query", "required": name in NEEDED, "schema": {"type": kind}}
+        for name, kind in QUERIES.get(path, {}).items()
+    ]
     if parameters:
         document["parameters"] = parameters
     if operation.body is not None:
@@ -243,6 +347,8 @@ def described(path: str, operation: Operation) -> dict[str, Any]:
 def statuses(operation: Operation) -> list[int]:
     """The statuses of refusals that this address has, as far as they follow from its kind."""
     found = {429, 500, 503}
+    if operation.clause in ASKS:
+        found |= {400}
     if operation.body is not None:
         found |= {400, 413, 415}
     if operation.needs:

@@ -53,6 +53,8 @@ from towerhall_server.gateway.http.lobby_routes import (
     UsedLink,
 )
 from towerhall_server.gateway.http.log_routes import LogRoutes, NewCosignature
+from towerhall_server.gateway.http.regular_requests import NewReport
+from towerhall_server.gateway.http.regular_routes import RegularRoutes
 from towerhall_server.gateway.http.routes import NewGuest, NewInvitation, NewRoom
 from towerhall_server.gateway.responses import STATUS
 from towerhall_server.gateway.ws.session import MOST_UNANSWERED as MOST_UNANSWERED_THERE
@@ -409,7 +411,7 @@ def rooms() -> Iterator[Room]:
 
 def moderated(rules: AnyGame) -> Room:
     """A sandbox room with aliases: one person was sent away, another silenced, a third invited."""
-    settings = Settings(bot_accounts=True, sandbox=1)
+    settings = Settings(bot_accounts=True, rated=True, sandbox=1)
     plan = Plan(rules, rules.presets["standard"], 2, settings, "", aliased=True)
     room = steps.found(plan, "ABCDEH", bytes(UID_BYTES), bytes(SECRET_BYTES)).after
     sat = PersonSat(0, "ada", "Ada")
@@ -472,7 +474,8 @@ def test_the_numbers_of_the_lobby_are_those_of_the_code() -> None:
 def test_the_addresses_are_those_of_the_routes() -> None:
     served: set[str] = set()
     lobby, log = LobbyRoutes.__new__(LobbyRoutes), LogRoutes.__new__(LogRoutes)
-    for route in (*lobby.table(), *log.table(lobby.reading)):
+    people = RegularRoutes.__new__(RegularRoutes)
+    for route in (*lobby.table(), *log.table(lobby.reading), *people.table(lobby.reading)):
         path: str = getattr(route, "path", "").replace(":path", "")
         methods = set(getattr(route, "methods", None) or ()) - {"HEAD"}
         served |= {f"{method} {path}" for method in methods}
@@ -487,6 +490,7 @@ def test_the_addresses_are_those_of_the_routes() -> None:
         (147, NewQuickplay),
         (156, NewInvitation),
         (185, NewCosignature),
+        (208, NewReport),
     ],
 )
 def test_the_bodies_of_requests_are_those_of_the_code(number: int, shape: Any) -> None:

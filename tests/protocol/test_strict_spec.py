@@ -42,7 +42,7 @@ def test_the_reasons_of_a_close_are_those_of_the_room() -> None:
 
 def test_what_is_left_out_of_settings_and_facts_is_that_of_the_room() -> None:
     # Later settings are in a record only if they are in use.
-    later = {"beat_ms": 0, "bot_accounts": False, "sandbox": 0}
+    later = {"beat_ms": 0, "bot_accounts": False, "rated": False, "sandbox": 0}
     assert msgspec.structs.asdict(Settings()) == record_steps.DEFAULTS | later
     fields = msgspec.structs.fields(RoomCreated)
     assert fields[record_steps.OPERATOR - 1].name == "operator"

@@ -70,7 +70,15 @@ FORMS = {
     "id": ("11 characters, as the room names people", ["", "A" * 10, "A" * 11 + "\n", "é" * 11, 7]),
     "whole id": ("8 bytes as base64url, as ids of people are", ["A" * 10, "A" * 10 + "B", 7]),
 }
-OF_THE_ROOM = {"level", "options", "turn_seconds", "bot_delay_ms", "beat_ms", "bot_accounts"}
+OF_THE_ROOM = {
+    "level",
+    "options",
+    "turn_seconds",
+    "bot_delay_ms",
+    "beat_ms",
+    "bot_accounts",
+    "rated",
+}
 """Parameters whose form depends on the game or is that of new rooms, too."""
 
 

@@ -1,8 +1,8 @@
 """Requests over HTTP: a token, the list of rooms, a new room, a record."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -60,6 +60,14 @@ class Link(msgspec.Struct, frozen=True):
         return self.link.rpartition("/")[2]
 
 
+class PastGames(msgspec.Struct, frozen=True):
+    """A page of a history."""
+
+    games: list[dict[str, Any]]
+    before: int | None = None
+    """Where the next page begins; None if this was the last one."""
+
+
 class Service(Web):
     """Requests that need no operator's key."""
 
@@ -81,6 +89,7 @@ class Service(Web):
         turn_seconds: int | None = None,
         bot_delay_ms: int | None = None,
         beat_ms: int | None = None,
+        rated: bool = False,
         private: bool = False,
         bot_accounts: bool | None = None,
         sandbox: Mapping[str, object] | None = None,
@@ -95,6 +104,7 @@ class Service(Web):
             "turn_seconds": turn_seconds,
             "bot_delay_ms": bot_delay_ms,
             "beat_ms": beat_ms,
+            "rated": rated or None,
             "private": private or None,
             "bot_accounts": bot_accounts,
             "sandbox": None if sandbox is None else dict(sandbox),
@@ -114,6 +124,7 @@ class Service(Web):
         seats: int | None = None,
         options: Mapping[str, object] | None = None,
         turn_seconds: int | None = None,
+        rated: bool = False,
     ) -> Place:
         """A seat beside others who want the same. Connect to the room, and say `ready`."""
         wanted = {
@@ -121,6 +132,7 @@ class Service(Web):
             "seats": seats,
             "options": None if options is None else dict(options),
             "turn_seconds": turn_seconds,
+            "rated": rated or None,
         }
         body = {name: value for name, value in wanted.items() if value is not None}
         return read(await self.ask("POST", "/v1/quickplay", body, token=token), Place)
@@ -152,6 +164,94 @@ class Service(Web):
         from `newer_token`, and newer ones go on: log out everywhere else."""
         body = {"others": True} if others else {}
         await self.ask("POST", "/v1/me/revoke", body, token=token)
+
+    async def my_profile(self, token: str) -> dict[str, Any]:
+        """The own profile: statistics, ratings, and what the person has chosen."""
+        return read(await self.ask("GET", "/v1/me/profile", token=token), dict[str, Any])
+
+    async def choose(
+        self, token: str, *, hidden: bool | None = None, chat: bool | None = None
+    ) -> dict[str, Any]:
+        """Hide the profile or show it, turn chat on or off; the own profile after that."""
+        wanted = {"hidden": hidden, "chat": chat}
+        body = {name: value for name, value in wanted.items() if value is not None}
+        return read(await self.ask("POST", "/v1/me/profile", body, token=token), dict[str, Any])
+
+    async def profile(self, token: str, handle: str) -> dict[str, Any]:
+        """The profile of another person; `not_found` for those who hide."""
+        path = f"/v1/people/{quote(handle, safe='')}"
+        return read(await self.ask("GET", path, token=token), dict[str, Any])
+
+    async def past_games(
+        self,
+        token: str,
+        handle: str = "",
+        *,
+        game: str = "",
+        seats: int = 0,
+        before: int = 0,
+        most: int = 20,
+    ) -> PastGames:
+        """A page of finished games, the newest first: one's own, or those of a person. The next
+        page begins `before` what this one gave."""
+        path = f"/v1/people/{quote(handle, safe='')}/games" if handle else "/v1/me/games"
+        wanted = {"game": game, "seats": seats, "before": before, "most": most}
+        query = urlencode({name: value for name, value in wanted.items() if value})
+        return read(await self.ask("GET", f"{path}?{query}", token=token), PastGames)
+
+    async def leaderboard(self, game: str, *, first: int = 1, most: int = 20) -> dict[str, Any]:
+        """A page of the leaderboard of a game, from that rank on."""
+        query = urlencode({"first": first, "most": most})
+        path = f"/v1/leaderboards/{quote(game, safe='')}?{query}"
+        return read(await self.ask("GET", path), dict[str, Any])
+
+    async def people(self, token: str) -> dict[str, Any]:
+        """Friends, those asked and asking, those blocked, and recent opponents."""
+        return read(await self.ask("GET", "/v1/me/people", token=token), dict[str, Any])
+
+    async def befriend(self, token: str, handle: str, *, remove: bool = False) -> dict[str, Any]:
+        """Choose a person as a friend, or take that back; the lists after that."""
+        body = {"handle": handle, "remove": remove}
+        return read(await self.ask("POST", "/v1/me/friends", body, token=token), dict[str, Any])
+
+    async def block(self, token: str, handle: str, *, remove: bool = False) -> dict[str, Any]:
+        """Block a person, or lift that; the lists after that."""
+        body = {"handle": handle, "remove": remove}
+        return read(await self.ask("POST", "/v1/me/blocks", body, token=token), dict[str, Any])
+
+    async def report(
+        self,
+        token: str,
+        room: str,
+        reason: str,
+        *,
+        seat: int | None = None,
+        id: str = "",  # noqa: A002
+        text: str = "",
+        lines: Sequence[str] = (),
+        key: str = "",
+    ) -> int:
+        """Report a person in a room, by seat or by the id in the room. Returns how many lines of
+        chat go with the report."""
+        wanted = {
+            "room": room,
+            "reason": reason,
+            "seat": seat,
+            "id": id or None,
+            "text": text or None,
+            "lines": list(lines) or None,
+        }
+        body = {name: value for name, value in wanted.items() if value is not None}
+        answer = await self.ask("POST", "/v1/me/reports", body, token=token, headers=_key(key))
+        return read(answer, _Reported).lines
+
+    async def export(self, token: str) -> dict[str, Any]:
+        """All that the service keeps of this person."""
+        return read(await self.ask("GET", "/v1/me/export", token=token), dict[str, Any])
+
+    async def erase(self, token: str, id: str) -> None:  # noqa: A002
+        """Erase this person, whose id is the proof that it is meant. All tokens end."""
+        await self.ask("POST", "/v1/me/erase", {"id": id}, token=token)
 
     async def rooms(self) -> list[dict[str, Any]]:
         """The open rooms, to join or watch."""
@@ -194,6 +294,10 @@ class Service(Web):
 
 class _Rooms(msgspec.Struct):
     rooms: list[dict[str, Any]]
+
+
+class _Reported(msgspec.Struct):
+    lines: int
 
 
 def _key(key: str) -> dict[str, str]:

@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from time import time
 from typing import Any, Final, TypeAlias
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
+from towerhall_client.http import PastGames
 from towerhall_client.web import Web, read
 
 MOST_AGE_SECONDS: Final = 300
@@ -91,6 +92,7 @@ class Operator(Web):
         turn_seconds: int | None = None,
         bot_delay_ms: int | None = None,
         beat_ms: int | None = None,
+        rated: bool = False,
         private: bool = False,
     ) -> OpenedRoom:
         """Open a room. A second call with the same `once` returns the same room, so that no
@@ -102,6 +104,7 @@ class Operator(Web):
             "turn_seconds": turn_seconds,
             "bot_delay_ms": bot_delay_ms,
             "beat_ms": beat_ms,
+            "rated": rated or None,
             "private": private or None,
         }
         body = {name: value for name, value in wanted.items() if value is not None}
@@ -136,6 +139,29 @@ class Operator(Web):
     async def unban(self, id: str) -> None:  # noqa: A002
         """Lift a ban."""
         await self._operate("DELETE", f"/bans/{_part(id)}")
+
+    async def person(self, external_id: str) -> dict[str, Any]:
+        """Statistics and ratings of one of the operator's own people (P-210)."""
+        query = urlencode({"external_id": external_id})
+        return read(await self._operate("GET", f"/people?{query}"), dict[str, Any])
+
+    async def past_games(
+        self, external_id: str, *, game: str = "", seats: int = 0, before: int = 0, most: int = 20
+    ) -> PastGames:
+        """A page of the finished games of one of the operator's own people."""
+        wanted = {"game": game, "seats": seats, "before": before, "most": most}
+        given = {name: value for name, value in wanted.items() if value}
+        query = urlencode({"external_id": external_id, **given})
+        return read(await self._operate("GET", f"/people/games?{query}"), PastGames)
+
+    async def reports(self, after: str = "") -> list[dict[str, Any]]:
+        """The oldest reports from the operator's rooms, after that number."""
+        query = f"?{urlencode({'after': after})}" if after else ""
+        return read(await self._operate("GET", f"/reports{query}"), _Reports).reports
+
+    async def settle_report(self, number: str) -> None:
+        """Remove a report that is dealt with."""
+        await self._operate("DELETE", f"/reports/{_part(number)}")
 
     async def _operate(
         self,
@@ -181,3 +207,7 @@ def _part(text: str) -> str:
 
 class _Bans(msgspec.Struct):
     bans: tuple[Ban, ...]
+
+
+class _Reports(msgspec.Struct):
+    reports: list[dict[str, Any]]

@@ -99,6 +99,7 @@ class RoomCommands(ABC):
         bot_delay_ms: int | None = None,
         beat_ms: int | None = None,
         bot_accounts: bool | None = None,
+        rated: bool | None = None,
     ) -> Answer:
         """Change the given settings; all people must be ready again. Hosts only."""
         body = commands.set_options(
@@ -107,6 +108,7 @@ class RoomCommands(ABC):
             bot_delay_ms=bot_delay_ms,
             beat_ms=beat_ms,
             bot_accounts=bot_accounts,
+            rated=rated,
         )
         return await self._room_command(body)
 

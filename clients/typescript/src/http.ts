@@ -5,16 +5,25 @@ import type { Keys } from "./signature.ts";
 import type {
   Catalogue,
   GameDescription,
+  Document,
   GameRecord,
   Guest,
+  Leaderboard,
   Link,
   ListedRoom,
   MyRoom,
+  NewReport,
   NewRoom,
   NewRoomRequest,
+  OwnProfile,
   Params,
+  PastGames,
+  PastGamesWish,
+  People,
   Place,
+  Profile,
   QuickplayRequest,
+  Whom,
 } from "./types.ts";
 
 const PATIENCE_MS = 15_000;
@@ -106,6 +115,61 @@ export class Service {
     await this.#ask("POST", "/v1/me/revoke", { token, body: others ? { others } : {} });
   }
 
+  myProfile(token: string): Promise<OwnProfile> {
+    return this.#ask("GET", "/v1/me/profile", { token });
+  }
+
+  /** Hide the profile or show it, turn chat on or off; the own profile after that. */
+  choose(token: string, choices: { hidden?: boolean; chat?: boolean }): Promise<OwnProfile> {
+    return this.#ask("POST", "/v1/me/profile", { token, body: choices });
+  }
+
+  /** The profile of another person; `not_found` for those who hide. */
+  profile(token: string, handle: string): Promise<Profile> {
+    return this.#ask("GET", `/v1/people/${encodeURIComponent(handle)}`, { token });
+  }
+
+  /** A page of finished games, the newest first: one's own, or those of a person. */
+  pastGames(token: string, wish: PastGamesWish = {}, handle = ""): Promise<PastGames> {
+    const path = handle ? `/v1/people/${encodeURIComponent(handle)}/games` : "/v1/me/games";
+    return this.#ask("GET", path + query({ ...wish }), { token });
+  }
+
+  /** A page of the leaderboard of a game, from the rank `first` on. */
+  leaderboard(game: string, wish: { first?: number; most?: number } = {}): Promise<Leaderboard> {
+    return this.#ask("GET", `/v1/leaderboards/${encodeURIComponent(game)}${query(wish)}`);
+  }
+
+  /** Friends, those asked and asking, those blocked, and recent opponents. */
+  people(token: string): Promise<People> {
+    return this.#ask("GET", "/v1/me/people", { token });
+  }
+
+  /** Choose a person as a friend, or take that back; the lists after that. */
+  befriend(token: string, whom: Whom, key = ""): Promise<People> {
+    return this.#ask("POST", "/v1/me/friends", { token, key, body: whom });
+  }
+
+  /** Block a person, or lift that; the lists after that. */
+  block(token: string, whom: Whom, key = ""): Promise<People> {
+    return this.#ask("POST", "/v1/me/blocks", { token, key, body: whom });
+  }
+
+  /** Report a person in a room; how many lines of chat go with the report. */
+  async report(token: string, report: NewReport, key = ""): Promise<number> {
+    return (await this.#ask<{ lines: number }>("POST", "/v1/me/reports", { token, key, body: report })).lines;
+  }
+
+  /** All that the service keeps of this person. */
+  export(token: string): Promise<Document> {
+    return this.#ask("GET", "/v1/me/export", { token });
+  }
+
+  /** Erase this person, whose id is the proof that it is meant. All tokens end. */
+  async erase(token: string, id: string): Promise<void> {
+    await this.#ask("POST", "/v1/me/erase", { token, body: { id } });
+  }
+
   /** The record of a game that is over; `ServiceError` with `record_not_ready` before that. */
   async record(code: string, key = ""): Promise<GameRecord> {
     return parseRecord(await this.recordText(code, key));
@@ -176,6 +240,13 @@ function parsed(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** A query of what is given, or nothing. */
+function query(wish: Record<string, string | number | undefined>): string {
+  const given = Object.entries(wish).filter(([, value]) => value !== undefined);
+  if (!given.length) return "";
+  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
 }
 
 function roomPath(code: string): string {

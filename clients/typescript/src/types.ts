@@ -134,6 +134,7 @@ export interface ListedRoom {
   bot_accounts_at?: number[];
   /** A sandbox room, whose clocks run so many times as fast; left out: an ordinary room. */
   sandbox?: number;
+  rated?: boolean;
   /** Name of the host, if the host sits there: in `GET /v1/rooms/CODE` only. */
   host?: string;
 }
@@ -169,6 +170,8 @@ export interface QuickplayRequest {
   options?: Document;
   seats?: number;
   turn_seconds?: number;
+  /** Whether the game counts for ratings: all seats are people, who agree by sitting down. */
+  rated?: boolean;
 }
 
 export interface NewRoomRequest extends QuickplayRequest {
@@ -275,4 +278,97 @@ export interface Check {
   detail: Document;
   /** Why it was not checked here, if so: `no_signature`, `not_logged`, `no_key`, `no_ed25519`, `no_evidence`. */
   skipped?: string;
+}
+
+/** A person as others see them. */
+export interface Profile {
+  handle: string;
+  name: string;
+  since: number;
+  statistics: { game: string; seats: number; games: number; places: number[]; best: number; sum: number }[];
+  ratings: { game: string; points: number; games: number; rank?: number; provisional?: boolean }[];
+}
+
+/** The own profile. `handle` and `since` are left out while nothing is kept of the person. */
+export interface OwnProfile extends Omit<Profile, "handle" | "since"> {
+  handle?: string;
+  since?: number;
+  id: string;
+  hidden: boolean;
+  chat: boolean;
+}
+
+export interface PastGamesWish {
+  game?: string;
+  seats?: number;
+  before?: number;
+  most?: number;
+}
+
+export interface PastGames {
+  games: PastGame[];
+  /** Where the next page begins; left out on the last one. */
+  before?: number;
+}
+
+export interface PastGame {
+  number: number;
+  code: string;
+  game: string;
+  version: number;
+  ended: number;
+  replay: string;
+  seats: PastSeat[];
+  rated?: boolean;
+  private?: boolean;
+}
+
+/** Without `name` and `bot`: a person who is hidden or was erased. */
+export interface PastSeat {
+  place: number;
+  score: number;
+  name?: string;
+  handle?: string;
+  own?: boolean;
+  bot?: string;
+  stand_in?: boolean;
+  resigned?: boolean;
+}
+
+export interface Leaderboard {
+  game: string;
+  people: { rank: number; handle: string; name: string; points: number; games: number }[];
+  total: number;
+  /** `first` of the next page. */
+  next?: number;
+}
+
+export interface OtherPerson {
+  handle: string;
+  name?: string;
+}
+
+export interface People {
+  friends: OtherPerson[];
+  asked: OtherPerson[];
+  asking: OtherPerson[];
+  blocked: OtherPerson[];
+  met: OtherPerson[];
+}
+
+/** A person by handle, or by a seat in a room. */
+export interface Whom {
+  handle?: string;
+  room?: string;
+  seat?: number;
+  remove?: boolean;
+}
+
+export interface NewReport {
+  room: string;
+  reason: "chat" | "name" | "cheating" | "leaving" | "other";
+  seat?: number;
+  id?: string;
+  text?: string;
+  lines?: string[];
 }

@@ -49,6 +49,9 @@ Act = Literal[
     "keys_revoked",
     "banned",
     "ban_lifted",
+    "person_erased",
+    "person_reported",
+    "report_settled",
 ]
 
 

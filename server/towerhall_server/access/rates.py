@@ -73,10 +73,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     bots_per_ip: Rate = Rate(10 / 3600, 10)
     """New bot accounts, which count as guests, too."""
     questions_per_identity: Rate = Rate(5, 30)
-    """Quickplay, a person's own rooms, links and tokens."""
+    """Quickplay, a person's own rooms, links and tokens, profiles and lists of people."""
     invitations_per_identity: Rate = Rate(60 / 3600, 20)
     revocations_per_ip: Rate = Rate(20 / 3600, 20)
     """Each revocation is kept as long as tokens last, so a client must not make many."""
+    reports_per_identity: Rate = Rate(10 / 3600, 10)
+    """Reports of people: each of them is read by people."""
     operator_requests: Rate = Rate(20, 100)
     """Per operator; the same for wrong keys from one address."""
 

@@ -105,6 +105,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Origins of pages that may embed the page."""
     sandbox: bool = False
     """Whether authors of clients may create sandbox rooms. Rates are off then."""
+    newcomers_chat: bool = True
+    """Whether people may chat who have not chosen. If not, each person first turns chat on."""
     limits: Limits = Limits()
 
     @property
@@ -375,6 +377,7 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "webhook_networks": read.networks,
     "embedders": operator_options.read_embedders,
     "sandbox": read.yes_or_no,
+    "newcomers_chat": read.yes_or_no,
     "log_format": read.one_of(*FORMS),
     "log_level": read.one_of("debug", "info", "warning", "error"),
     "metrics_port": read.whole(0, 65_535),

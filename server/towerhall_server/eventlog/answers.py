@@ -26,6 +26,8 @@ class Append(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether nothing changes but the log, and the stamps need no check: see `move.lua`."""
     owed: bytes = b""
     """Leaves owed to the public log for a new room; empty without a public log."""
+    is_end: bool = False
+    """Whether the game has ended with this entry. Its room is added to the ends of its shard."""
 
 
 class Appended(msgspec.Struct, frozen=True, gc=False):

@@ -36,7 +36,7 @@ Publish: TypeAlias = Literal["PUBLISH", "SPUBLISH", ""]
 """The command that tells other nodes of an entry; empty if the script tells nobody."""
 APPEND_ARGUMENTS: Final = 12
 """Arguments after the keys: mode, place, stamps, commit, and further notes. Creating a
-room takes one more."""
+room takes one more, and so does the end of a game."""
 
 MOVE_ARGUMENTS: Final = 8
 """Arguments of a move after its key: the entry before, and the new one."""
@@ -134,7 +134,7 @@ def append_call(wanted: Append, node: str, publish: Publish = "PUBLISH") -> Call
     share are packed once. `publish` is how other nodes are told."""
     before, entry = wanted.before, wanted.entry
     seq, blob = b"%d" % before.seq, entry.blob
-    head = _append_head(wanted.room, node, wanted.mode, publish)
+    head = _append_head(wanted.room, node, wanted.mode, publish, wanted.is_end)
     rest = wanted.not_before_ms, wanted.due_at_ms, wanted.summary, wanted.ttl_ms
     command = _APPEND % (
         *(head, len(seq), seq, before.chain, _stamps(entry.stamps)),
@@ -143,6 +143,8 @@ def append_call(wanted: Append, node: str, publish: Publish = "PUBLISH") -> Call
     )
     if wanted.mode == "create":
         command += arguments(wanted.owed)
+    elif wanted.is_end:
+        command += arguments(wanted.room)
     return Call(command, APPEND, is_durable=True)
 
 
@@ -181,16 +183,16 @@ def _stamps(stamps: Stamps) -> bytes:
 
 
 @lru_cache(maxsize=1 << 14)
-def _append_head(room: str, node: str, mode: str, publish: Publish) -> bytes:
+def _append_head(room: str, node: str, mode: str, publish: Publish, is_end: bool) -> bytes:
     """The first arguments of all appends of a node to a room."""
     keys = room_keys(room)
     shard = keys.shard
     creates = mode == "create"
     touched = [keys.log, keys.secret, shard.due, shard.clock, shard.lobby]
-    if creates:
-        touched.append(shard.owed)
+    if creates or is_end:
+        touched.append(shard.owed if creates else shard.ends)
     names = (room, publish, shard.wake, LOBBY, node)
-    count = 3 + len(touched) + len(names) + APPEND_ARGUMENTS + creates
+    count = 3 + len(touched) + len(names) + APPEND_ARGUMENTS + (creates or is_end)
     return command_of(count, APPEND.by_digest, arguments(len(touched), *touched, *names, mode))
 
 

@@ -30,6 +30,8 @@ class ShardKeys(msgspec.Struct, frozen=True, gc=False):
     lobby: str
     owed: str
     """Leaves that rooms owe the public log; those of one room in one member."""
+    ends: str
+    """Rooms whose game has ended, until the end is in the journal of regulars."""
     wake: str
     """Channel of all new entries, and of each node's viewers."""
     said: str
@@ -63,7 +65,7 @@ def shard_of(room: str) -> int:
 @lru_cache(maxsize=SHARDS)
 def shard_keys(shard: int) -> ShardKeys:
     tag = f"towerhall:{{s{shard}}}"
-    names = ("clock", "due", "lobby", "owed", "wake", "said")
+    names = ("clock", "due", "lobby", "owed", "ends", "wake", "said")
     return ShardKeys(*(f"{tag}:{name}" for name in names))
 
 

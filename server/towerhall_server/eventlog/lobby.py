@@ -84,6 +84,11 @@ class LobbyStore:
         if rooms:
             await self._ask("ZREM", _mine(identity), *rooms)
 
+    async def forget_all(self, identity: str) -> None:
+        """Forget all rooms and finished games of a person."""
+        await self._ask("DEL", _mine(identity))
+        await self._ask("DEL", _past(identity))
+
     async def places(self, identity: str) -> dict[str, int]:
         """Return all rooms in which a person had a place, or was invited to, with the time of the
         note."""

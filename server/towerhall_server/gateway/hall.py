@@ -13,6 +13,7 @@ from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.gateway.responses import RefusedError
 from towerhall_server.live.directory import Directory
 from towerhall_server.live.records import Records
+from towerhall_server.regulars.service import Regulars
 from towerhall_server.room.seats import Person
 from towerhall_server.telemetry.meters import Levels, Meters
 
@@ -37,6 +38,7 @@ class Hall(msgspec.Struct, frozen=True):
     records: Records
     access: Access
     audit: Audit
+    regulars: Regulars
     sandbox: bool = False
     """Whether rooms may be created as sandbox rooms, and their viewers be treated badly."""
 

@@ -28,6 +28,8 @@ def healing(replica: Replica, top: Entry, due_at_ms: int, ttl_ms: int) -> tuple[
                 ttl_ms=ttl_ms,
                 due_at_ms=due_at_ms,
                 summary=summary(room.table),
+                # Told with each entry: only the last one is certain to end the game.
+                is_end=room.table.result is not None,
             )
         )
         before = entry.point

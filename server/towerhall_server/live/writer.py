@@ -195,6 +195,7 @@ def attempt_of(
         and due_at_ms == ahead.at_ms(room)
         and not_before_ms is None
         and not is_listed_anew,
+        is_end=is_listed_anew and after.table.result is not None and room.table.result is None,
     )
     change = Change(room, after, commit, seq, short, chain)
     return Attempt(wanted, change, ahead, began)

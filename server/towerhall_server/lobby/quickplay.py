@@ -59,7 +59,8 @@ def wish_of(plan: Plan) -> str:
 
 def _wish(rules: AnyGame, options: msgspec.Struct, seats: int, settings: Settings) -> str:
     sorted_options = sorted(msgspec.to_builtins(options).items())
-    wanted = (rules.name, rules.version, sorted_options, seats, settings.turn_seconds)
+    wanted: list[object] = [rules.name, rules.version, sorted_options, seats, settings.turn_seconds]
+    wanted += ["rated"] if settings.rated else []
     return blake2b(msgspec.json.encode(wanted), digest_size=12).hexdigest()
 
 

@@ -36,6 +36,8 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     """Milliseconds more for a bot that moves after a result, so that people see it."""
     bot_accounts: bool = False
     """Whether bot accounts may sit without an invitation."""
+    rated: bool = False
+    """Whether the game counts for ratings. Who sits down agrees; bots may not."""
     sandbox: int = 0
     """0: an ordinary room. Else a sandbox room, whose clocks run so many times as fast (P-190)."""
 

@@ -95,6 +95,7 @@ class SetOptions(Parameters, frozen=True, tag="set_options"):
     bot_delay_ms: object = None
     beat_ms: object = None
     bot_accounts: object = None
+    rated: object = None
 
 
 class Admit(Parameters, frozen=True, tag="admit"):

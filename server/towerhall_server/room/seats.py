@@ -47,6 +47,7 @@ SETTINGS: Final = ("turn_seconds", "bot_delay_ms", "beat_ms")
 TURN_SECONDS: Final = (range(1), range(5, 601), range(3600, 14 * 24 * 3600 + 1))
 """Allowed seconds per turn: no clock, a clock for one sitting, or one for days."""
 BOT_DELAY_MS: Final = range(10_001)
+NO_BOTS: Final = "a rated room has no bots"
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -89,6 +90,8 @@ def sit(room: Room, person: Person, wanted: Sit, known: Known) -> Events:
     table = room.table
     if person.id in table.kicked:
         return Rejected("kicked", "P-57")
+    if person.bot_account and table.settings.rated:
+        return Rejected("no_bot_accounts", "P-201")
     if person.bot_account and not admits_bot_account(table, person.id):
         return Rejected("no_bot_accounts", "P-157")
     seat = _seat_for(table, person, wanted.seat)
@@ -142,7 +145,20 @@ def set_options(room: Room, person: Person, wanted: SetOptions, known: Known) ->
     if settings.bot_accounts and table.quick:
         detail = "a quick room has no bot accounts"
         return Rejected("bad_options", "P-157", {"detail": detail})
-    return (OptionsChanged(msgspec.to_builtins(options), settings),)
+    refusal = _refuse_rated(table, person, settings)
+    return refusal or (OptionsChanged(msgspec.to_builtins(options), settings),)
+
+
+def _refuse_rated(table: Table, person: Person, settings: Settings) -> Rejected | None:
+    """Sitting down is the consent to `rated`, so it cannot change for people who sit (P-57)."""
+    if settings.rated == table.settings.rated:
+        return None
+    if settings.rated and any(holder.is_bot or holder.bot_account for holder in _holders(table)):
+        return Rejected("bad_options", "P-57", {"detail": NO_BOTS})
+    if any(holder.identity not in ("", person.id) for holder in _holders(table)):
+        detail = "rated cannot change while other people sit"
+        return Rejected("bad_options", "P-57", {"detail": detail})
+    return None
 
 
 def start(room: Room, person: Person, wanted: Start, known: Known) -> Events:
@@ -186,6 +202,8 @@ def open_nonce(room: Room, person: Person, wanted: Open, known: Known) -> Events
 
 def add_bot(room: Room, person: Person, wanted: AddBot, known: Known) -> Events:
     table = room.table
+    if table.settings.rated:
+        return Rejected("bad_options", "P-55", {"detail": NO_BOTS})
     level = named_level(room.rules, wanted.level, room.rules.levels[0], "P-55")
     if isinstance(level, Rejected):
         return level

@@ -27,6 +27,7 @@ from tests.programs.bench import (
     nikitin_statics,
     nodes,
     patches,
+    regulars,
     replay,
     scale,
     searches,
@@ -57,6 +58,7 @@ PARTS: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "chat": ("Crowds that chat beside other rooms", chat.measure),
     "verifying": ("Verifying records of games with bots", verifying.measure),
     "log": ("The log", appends.measure),
+    "regulars": ("People who come back", regulars.measure),
     "cluster": ("The log on three primaries", cluster.measure),
     "meters": ("Metrics", meters.measure),
 }

@@ -12,7 +12,7 @@ import { namesOf, places, roomOf, turnOf } from "./view";
 
 const NO_OFFERS: readonly Offer[] = [];
 /** Errors about something that this player did just now. */
-const TOLD: ReadonlySet<string> = new Set(["bad_chat", "bad_emote", "muted", "too_many", "too_many_unanswered"]);
+const TOLD: ReadonlySet<string> = new Set(["bad_chat", "bad_emote", "muted", "chat_off", "too_many", "too_many_unanswered"]);
 
 export class Room {
   readonly code: string;

@@ -420,6 +420,7 @@ export default {
   "code.log_damaged": "Das Protokoll dieses Raums ist beschädigt. Du kannst bis zu dieser Stelle zusehen, aber nicht weiterspielen.",
   "code.list_full": "Diese Liste ist voll. Lass zuerst jemanden wieder herein oder hebe eine Stummschaltung auf.",
   "code.muted": "Der Gastgeber hat dich stumm geschaltet. Die anderen sehen diese Nachricht nicht.",
+  "code.chat_off": "Dein Chat ist aus. Schalte ihn in deinem Profil ein.",
   "code.no_bot_plays": "Für dich spielt kein Bot.",
   "code.no_such_seat": "Diesen Platz gibt es nicht.",
   "code.not_absent": "Dieser Spieler ist noch nicht lange genug weg.",

@@ -417,6 +417,7 @@ export default {
   "code.log_damaged": "The log of this room is damaged. You can watch up to the damage, but the game cannot go on.",
   "code.list_full": "That list is full. Let a person back in, or unmute one, first.",
   "code.muted": "The host has muted you. The others do not see this message.",
+  "code.chat_off": "Your chat is off. Turn it on in your profile.",
   "code.no_bot_plays": "No bot is playing for you.",
   "code.no_such_seat": "There is no such seat.",
   "code.not_absent": "That player has not been away long enough.",

@@ -420,6 +420,7 @@ export default {
   "code.log_damaged": "El registro de esta sala está dañado. Puedes verla hasta ese punto, pero no seguir jugando.",
   "code.list_full": "Esa lista está llena. Deja antes volver a alguien o deja de silenciarlo.",
   "code.muted": "El anfitrión te ha silenciado. Los demás no ven este mensaje.",
+  "code.chat_off": "Tu chat está desactivado. Actívalo en tu perfil.",
   "code.no_bot_plays": "Ningún bot juega por ti.",
   "code.no_such_seat": "Ese asiento no existe.",
   "code.not_absent": "Esa persona no lleva fuera lo suficiente.",

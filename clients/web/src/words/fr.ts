@@ -420,6 +420,7 @@ export default {
   "code.log_damaged": "Le journal de ce salon est endommagé. Tu peux le regarder jusqu’à cet endroit, mais pas continuer à jouer.",
   "code.list_full": "Cette liste est pleine. Laisse d’abord quelqu’un revenir ou retire une sourdine.",
   "code.muted": "L’hôte t’a mis en sourdine. Les autres ne voient pas ce message.",
+  "code.chat_off": "Ton chat est désactivé. Active-le dans ton profil.",
   "code.no_bot_plays": "Aucun bot ne joue pour toi.",
   "code.no_such_seat": "Cette place n’existe pas.",
   "code.not_absent": "L’absence de ce joueur est encore trop courte.",

@@ -420,6 +420,7 @@ export default {
   "code.log_damaged": "Il registro di questa stanza è danneggiato. Puoi guardarla fino a quel punto, ma non continuare a giocare.",
   "code.list_full": "Questo elenco è pieno. Prima fai rientrare qualcuno o smetti di silenziarlo.",
   "code.muted": "L’host ti ha silenziato. Gli altri non vedono questo messaggio.",
+  "code.chat_off": "La tua chat è disattivata. Attivala nel tuo profilo.",
   "code.no_bot_plays": "Nessun bot gioca per te.",
   "code.no_such_seat": "Quel posto non esiste.",
   "code.not_absent": "Quel giocatore non è via da abbastanza tempo.",

@@ -420,6 +420,7 @@ export default {
   "code.log_damaged": "Het verslag van deze kamer is beschadigd. Je kunt tot daar kijken, maar niet verder spelen.",
   "code.list_full": "Die lijst is vol. Laat eerst iemand weer binnen of demp iemand niet meer.",
   "code.muted": "De host heeft je gedempt. De anderen zien dit bericht niet.",
+  "code.chat_off": "Je chat staat uit. Zet hem aan in je profiel.",
   "code.no_bot_plays": "Er speelt geen bot voor je.",
   "code.no_such_seat": "Die plaats bestaat niet.",
   "code.not_absent": "Die speler is nog niet lang genoeg weg.",

@@ -2,12 +2,12 @@
 -- gets the next seq, and no other commit can have it. Nothing is written before the last check,
 -- because an error inside a script does not undo earlier writes.
 --
--- KEYS  log, secret, due, clock, lobby (all of one slot); with create: owed
+-- KEYS  log, secret, due, clock, lobby (all of one slot); with create: owed; at the end of a game: ends
 -- ARGV  room; PUBLISH, SPUBLISH (on a cluster) or ''; channel; channel of the lobby; node; mode (create, append, heal); then of the entry
 --       before: seq, chain; then of the new entry: wall ms and served ms as the node proposes them,
 --       commit id, chain, blob; not before (served ms) or ''; deadline (served ms, or ''); summary
 --       ('' for none, = for the one that is there); ttl in ms; with create: what the public log is
---       owed for the room, or ''
+--       owed for the room, or ''; at the end of a game: room
 --
 -- No command is done twice: the node that decided it had read the log up to the entry before, and
 -- the log still ends there.
@@ -22,9 +22,9 @@ local MOST_BEHIND_MS = 5000
 local MOST_APART_MS = 250
 local UNCHANGED = '='
 local RENEWED_BELOW = 0.75
-local log, secret, due, clock, lobby, debts = unpack(KEYS)
+local log, secret, due, clock, lobby, list = unpack(KEYS)
 local room, publish, channel, lobby_channel, node, mode, expected, previous, wall, served, commit_id, chain, blob,
-  not_before, deadline, summary, ttl, owed = unpack(ARGV)
+  not_before, deadline, summary, ttl, listed = unpack(ARGV)
 expected, wall, served = tonumber(expected), tonumber(wall), tonumber(served)
 
 local function fields_of(entry)
@@ -85,7 +85,7 @@ end
 
 redis.call('XADD', log, seq .. '-0', 'i', commit_id, 'c', chain, 'b', blob,
   't', whole(wall), 'u', whole(served))
-if mode == 'create' and owed ~= '' then redis.call('SADD', debts, owed) end
+if list and listed ~= '' then redis.call('SADD', list, listed) end
 if deadline == '' then
   redis.call('ZREM', due, room)
 else

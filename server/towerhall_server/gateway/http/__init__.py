@@ -12,4 +12,5 @@ __all__ = [
     "page",
     "previews",
     "protection",
+    "regular_routes",
 ]

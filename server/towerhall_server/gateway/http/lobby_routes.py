@@ -43,6 +43,7 @@ class NewQuickplay(msgspec.Struct, forbid_unknown_fields=True):
     options: dict[str, object] = {}
     seats: int | None = None
     turn_seconds: int = 0
+    rated: bool = False
 
 
 class NewLink(msgspec.Struct, forbid_unknown_fields=True):
@@ -147,13 +148,13 @@ class LobbyRoutes(Routes):
         """Give the caller a seat beside players with the same wish."""
         if self.draining:
             raise RefusedError("draining")
-        person = (await self._asking(request)).person
+        person = (await self.asking(request)).person
         if person.bot_account:
             raise RefusedError("no_bot_accounts")
         wanted = await read_body(request, NewQuickplay)
         rules = self._hall.directory.node.games.get(wanted.game)
         seats = rules.seats[0] if wanted.seats is None and rules else wanted.seats
-        room = NewRoom(wanted.game, wanted.options, seats, wanted.turn_seconds)
+        room = NewRoom(wanted.game, wanted.options, seats, wanted.turn_seconds, rated=wanted.rated)
         plan = msgspec.structs.replace(self._plan(room, person, key=""), quick=True)
 
         async def allow() -> None:
@@ -164,13 +165,13 @@ class LobbyRoutes(Routes):
 
     async def mine(self, request: Request) -> Response:
         """List the rooms in which the caller has a place."""
-        person = (await self._asking(request)).person
+        person = (await self.asking(request)).person
         rooms = await rooms_of(self._hall.directory, self._hall.store, person.id)
         return answer({"rooms": rooms})
 
     async def rename(self, request: Request) -> Response:
         """Issue a token of the same person with another name, and rename their seats."""
-        token = await self._asking(request)
+        token = await self.asking(request)
         # A name costs as much as a new person did, who was the only way to another name before.
         await self._hall.take(guests_per_ip=address_of(request))
         name = clean_name((await read_body(request, NewName)).name)
@@ -181,11 +182,14 @@ class LobbyRoutes(Routes):
             raise RefusedError("forbidden")
         person = msgspec.structs.replace(token.person, name=name)
         await rename_seats(self._hall.directory, self._hall.store, person)
+        people = self._hall.regulars.people
+        if handle := await people.handle_of(person.id):
+            await people.rename(handle, name)
         return answer(self._given(msgspec.structs.replace(token, person=person)))
 
     async def new_link(self, request: Request) -> Response:
         """Make a single-use link that gives the caller's identity to another device."""
-        token = await self._asking(request)
+        token = await self.asking(request)
         wanted = await read_body(request, NewLink)
         if wanted.room and not is_code(wanted.room):
             raise RefusedError("room_gone")
@@ -216,7 +220,7 @@ class LobbyRoutes(Routes):
 
     async def newer_token(self, request: Request) -> Response:
         """Issue a token of the same person and expiry that is newer than all others."""
-        token = await self._asking(request)
+        token = await self.asking(request)
         await read_body(request, NewToken)
         newer = await self._hall.access.newer(token)
         if isinstance(newer, Denied):
@@ -225,7 +229,7 @@ class LobbyRoutes(Routes):
 
     async def revoke(self, request: Request) -> Response:
         """Revoke the caller's tokens: all of them, or only the older ones."""
-        token = await self._asking(request)
+        token = await self.asking(request)
         wanted = await read_body(request, NewRevocation)
         if wanted.others and not token.after:
             detail = "no token is older than this one; take a newer one by POST /v1/me/tokens first"
@@ -238,7 +242,7 @@ class LobbyRoutes(Routes):
         self._hall.audit.note(PEOPLE, "tokens_revoked", person=identity, others=wanted.others)
         return answer({"id": identity})
 
-    async def _asking(self, request: Request) -> Token:
+    async def asking(self, request: Request) -> Token:
         """Return the caller's token, or refuse a caller above the rate."""
         token = self._token(request)
         await self._hall.take(questions_per_identity=token.person.id)

@@ -11,7 +11,7 @@ from towerhall_server.game import AnyGame, Rejected, read_options
 from towerhall_server.gateway.responses import RefusedError
 from towerhall_server.operators.operator import MOST_EXTERNAL, identity_of
 from towerhall_server.room.closing import is_reason
-from towerhall_server.room.seats import Person, read_settings
+from towerhall_server.room.seats import NO_BOTS, Person, read_settings
 from towerhall_server.room.steps import Plan
 
 CLOSED: Final = "closed_by_operator"
@@ -44,6 +44,7 @@ class NewOperatorRoom(msgspec.Struct, forbid_unknown_fields=True):
     bot_delay_ms: int = 600
     beat_ms: int = 0
     private: bool = False
+    rated: bool = False
 
 
 class Closing(msgspec.Struct, forbid_unknown_fields=True):
@@ -113,8 +114,8 @@ def plan_of(
         span = f"seats has {rules.seats[0]} to {rules.seats[-1]} entries"
         raise RefusedError("bad_options", detail=span)
     # Its rooms are quick, so they have no bot accounts (P-157).
-    clocks = ("turn_seconds", "bot_delay_ms", "beat_ms")
-    settings = read_settings({name: getattr(wanted, name) for name in clocks})
+    chosen = ("turn_seconds", "bot_delay_ms", "beat_ms", "rated")
+    settings = read_settings({name: getattr(wanted, name) for name in chosen})
     if isinstance(settings, Rejected):
         raise RefusedError(settings.code, **dict(settings.params))
     bots = tuple(wish.bot if wish is not None else "" for wish in wanted.seats)
@@ -122,6 +123,8 @@ def plan_of(
         raise _bad(f"a bot of {rules.name} is one of {', '.join(rules.levels)}")
     if all(bots):
         raise RefusedError("bad_options", detail="at least one seat is for a person")
+    if settings.rated and any(bots):
+        raise RefusedError("bad_options", detail=NO_BOTS)
     return Plan(
         rules=rules,
         options=options,

@@ -26,6 +26,7 @@ from towerhall_server.eventlog.operators import Ban, LobbyPerson, OperatorStore
 from towerhall_server.game import UnknownRulesError
 from towerhall_server.gateway.entering import refused
 from towerhall_server.gateway.hall import Hall
+from towerhall_server.gateway.http.operator_people import OperatorPeople
 from towerhall_server.gateway.http.operator_requests import (
     ID,
     Closing,
@@ -83,6 +84,7 @@ class OperatorRoutes:
         self._join_seconds = join_seconds
         self._add = add
         self._is_draining = is_draining
+        self._people = OperatorPeople(hall, secret)
 
     def table(self) -> Sequence[BaseRoute]:
         at = "/v1/operator"
@@ -94,6 +96,7 @@ class OperatorRoutes:
             Route(f"{at}/bans", self._for_operators(self.bans), methods=["GET"]),
             Route(f"{at}/bans", self._for_operators(self.ban), methods=["POST"]),
             Route(f"{at}/bans/{{id}}", self._for_operators(self.unban), methods=["DELETE"]),
+            *self._people.table(self._for_operators),
         )
 
     async def create(self, request: Request, operator: str) -> Response:

@@ -93,6 +93,7 @@ class NewRoom(msgspec.Struct, forbid_unknown_fields=True):
     bot_delay_ms: int = 600
     beat_ms: int = 0
     private: bool = False
+    rated: bool = False
     bot_accounts: bool | None = None
     """None: bot accounts may sit in a private room, whose key is an invitation."""
     sandbox: NewSandbox | None = None
@@ -314,7 +315,7 @@ class Routes:
             raise RefusedError("bad_options", detail=span)
         chosen = {name: getattr(wanted, name) for name in SETTINGS}
         if wanted.bot_accounts is None:
-            chosen["bot_accounts"] = wanted.private
+            chosen["bot_accounts"] = wanted.private and not wanted.rated
         settings = read_settings(chosen)
         if isinstance(settings, Rejected):
             raise RefusedError(settings.code, **dict(settings.params))

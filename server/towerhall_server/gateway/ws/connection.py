@@ -313,8 +313,12 @@ class RoomConnection(Visit):
         if clean is None:
             self._tell(error("bad_chat", **about))
         else:
-            log = self._hall.directory.node.log
-            self._begin(partial(say, log, table, self, clean), **about)
+            self._begin(partial(self._say, table, clean, about), **about)
+
+    async def _say(self, table: Table, text: str, about: Mapping[str, str]) -> None:
+        if not await self._hall.regulars.may_chat(self.owner.id):
+            return self._tell(error("chat_off", **about))
+        return await say(self._hall.directory.node.log, table, self, text)
 
     def _emote(self, name: str, now: float) -> None:
         table = self._table_to_speak_at(now, {"emote": name})

@@ -1,0 +1,1 @@
+"""Histories, ratings and what belongs to people who come back."""
