@@ -69,8 +69,10 @@ def shard_keys(shard: int) -> ShardKeys:
     return ShardKeys(*(f"{tag}:{name}" for name in names))
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 12)
 def room_keys(room: str) -> RoomKeys:
+    """The keys of a room. 1 KB each is kept for some thousand codes only: strangers ask for codes
+    that lead nowhere, and moves keep what they need in `append`."""
     shard = shard_of(room)
     tag = f"towerhall:{{s{shard}}}"
     return RoomKeys(
