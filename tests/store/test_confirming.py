@@ -34,7 +34,12 @@ class Played:
         self.asked.append((list(commands), answered))
 
 
-def test_calls_are_gathered_while_a_wait_is_out() -> None:
+async def ticks(count: int = 3) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_calls_are_gathered_while_a_wait_is_out() -> None:
     played = Played()
     answers: list[list[Any]] = []
     connection = ConfirmingConnection(played, 1)  # type: ignore[arg-type]
@@ -44,15 +49,41 @@ def test_calls_are_gathered_while_a_wait_is_out() -> None:
     assert (commands, more) == ([b"a", WAIT], [])
     answered([1, 1])
     assert answers == [[1]]
+    await ticks()
     _, (commands, answered) = played.asked
     assert commands == [b"b", b"c", WAIT]
     answered([2, 3, 1])
     assert answers == [[1], [2], [3]]
+    await ticks()
     assert len(played.asked) == 2
+    connection.ask([b"d"], answers.append)
+    assert played.asked[-1][0] == [b"d", WAIT]
+
+
+async def test_who_asks_again_upon_an_answer_goes_along_with_those_who_gathered() -> None:
+    played = Played()
+    batch = Batch(ConfirmingConnection(played, 1))  # type: ignore[arg-type]
+
+    async def ask_twice(first: bytes, second: bytes) -> None:
+        await batch.call(Call(first))
+        await batch.call(Call(second))
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(ask_twice(b"a", b"b"))
+        await ticks()
+        group.create_task(ask_twice(b"c", b"d"))
+        await ticks()
+        for sent in ([b"a"], [b"c", b"b"], [b"d"]):
+            commands, answered = played.asked[-1]
+            assert commands == [*sent, WAIT]
+            answered([1, *(1 for _ in sent)])
+            await ticks(4)
+
+
 
 
 @pytest.mark.parametrize("replicas", [0, StoreError("no answer in 3 s")])
-def test_an_answer_without_replicas_is_unknown_and_a_refusal_stands(replicas: Any) -> None:
+async def test_an_answer_without_replicas_is_unknown_and_a_refusal_stands(replicas: Any) -> None:
     played = Played()
     answers: list[list[Any]] = []
     ConfirmingConnection(played, 1).ask([b"a", b"b"], answers.append)  # type: ignore[arg-type]

@@ -1,13 +1,15 @@
 """A connection whose answers count once replicas have the writes (`WAIT`).
 
 `WAIT` holds its connection up until the replicas have answered. So commands are gathered while one
-is out, and leave together. Reads and everything that need not survive a failover go another way.
+is out, and leave together. Whoever asks again upon an answer, such as a room with its next command,
+goes along with them: else it would wait for two of these exchanges each time. Reads and everything that need not survive a failover go another way.
 
 If too few replicas answer in time, the outcome is unknown: each answer becomes a `StoreError`. The
 caller sends the same bytes again. A command that is sent again must write, even if it has nothing
 to change: Valkey 9 waits only for what this connection wrote, and would confirm a read at once.
 """
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
@@ -18,6 +20,8 @@ from towerhall_server.store.resp import packed
 
 WAIT_MS: Final = 500
 """Milliseconds for replicas to answer. The connection must not be taken for a silent one."""
+TICKS: Final = 2
+"""Turns of the loop in which a room reads an answer and asks again."""
 UNCONFIRMED: Final = "too few replicas have it yet"
 
 
@@ -45,6 +49,7 @@ class ConfirmingConnection:
         """As of `Connection`."""
         await self._connection.close()
         while self._is_out:
+            await asyncio.sleep(0)
             await self._connection.close()
 
     def _leave(self) -> None:
@@ -57,9 +62,6 @@ class ConfirmingConnection:
         self, exchanges: Sequence[tuple[Sequence[bytes], Answered]], answers: list[Any]
     ) -> None:
         *found, replicas = answers
-        self._is_out = False
-        if self._gathered:
-            self._leave()
         if isinstance(replicas, StoreError) or replicas < self._replicas:
             # A refusal stands: nothing was written.
             found = [
@@ -68,3 +70,12 @@ class ConfirmingConnection:
         rest = iter(found)
         for commands, answered in exchanges:
             answered([next(rest) for _ in commands])
+        self._leave_in(TICKS)
+
+    def _leave_in(self, ticks: int) -> None:
+        if ticks:
+            asyncio.get_running_loop().call_soon(self._leave_in, ticks - 1)
+        elif self._gathered:
+            self._leave()
+        else:
+            self._is_out = False
