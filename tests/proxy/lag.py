@@ -1,5 +1,7 @@
 """Replication that lags: relays before engines, each of which dies with its engine.
 
+A relay is a long way, not a narrow one: everything comes late by the same time.
+
 An engine of a cluster announces an address of its relay to the others, and its own to clients. So
 only replicas and the bus go by the relay. Bytes to replicas wait there, and are lost with it.
 
@@ -36,13 +38,15 @@ class Relay(TcpCarrier):
 
     async def _carry(self, way: Direction, source: Ends, target: Ends) -> None:
         reader, writer = source[0], target[1]
+        later = asyncio.get_running_loop().call_later
         while data := await reader.read(CHUNK):
             if way == "up" and FULL_SYNC in data:
                 self._replicas.add(source[1])
             if way == "down" and writer in self._replicas:
-                await asyncio.sleep(self._lag_seconds)
-            writer.write(data)
-            await writer.drain()
+                later(self._lag_seconds, writer.write, data)
+            else:
+                writer.write(data)
+                await writer.drain()
 
 
 class Relays:

@@ -106,7 +106,7 @@ async def harmed(
 
     elsewhere = [table for code, table in on.crowd.tables.items() if code not in there]
     for table in elsewhere:
-        table.longest_wait = 0.0
+        table.watch()
     await on.hit(kind)
     KINDS[kind](engine)
     group.cut(engine.port)

@@ -1,6 +1,7 @@
 """Many rooms of players and spectators, kept busy: when a game is over, another one is begun."""
 
 import asyncio
+import math
 from collections.abc import Callable, Container, Iterator, Sequence
 from random import Random
 from typing import Final, TypeVar
@@ -46,8 +47,8 @@ class CrowdTable:
         self.tasks: list[asyncio.Task[None]] = []
         self.replaced = False
         """Another game was begun when this one was over."""
-        self.longest_wait = 0.0
-        """Seconds from sending a command to its answer, at most, since this was set to 0."""
+        self._watched_from = 0.0
+        self._longest_wait = 0.0
         self._struck_at: float | None = None
         self._all_back = False
         self._crowd = crowd
@@ -110,11 +111,29 @@ class CrowdTable:
     def moved(self, player: Player, seconds: float) -> None:
         """The first move after everybody is back: the room is playable again."""
         self._crowd.latencies.append(seconds)
-        self.longest_wait = max(self.longest_wait, seconds)
+        watched = asyncio.get_running_loop().time() - self._watched_from
+        self._longest_wait = max(self._longest_wait, min(seconds, watched))
         if self._struck_at is not None and self._all_back:
             elapsed = asyncio.get_running_loop().time() - self._struck_at
             self._crowd.back_after.append(elapsed)
             self._struck_at = None
+
+    @property
+    def longest_wait(self) -> float:
+        """Seconds for which a command has waited, at most, since `watch`. Those without an answer
+        count as well."""
+        now = asyncio.get_running_loop().time()
+        return max(self._longest_wait, now - max(self.waits_since, self._watched_from))
+
+    @property
+    def waits_since(self) -> float:
+        """When the oldest command without an answer was sent; infinite if all have one."""
+        here = (player.waits_since for player in self.players if not player.sent_away)
+        return min(here, default=math.inf)
+
+    def watch(self) -> None:
+        """From now on waiting counts."""
+        self._watched_from, self._longest_wait = asyncio.get_running_loop().time(), 0.0
 
     def returned(self, seconds: float) -> None:
         self._crowd.away.append(seconds)
@@ -198,10 +217,11 @@ class Crowd:
                 table.strike()
 
     async def recovered(self) -> None:
-        """Wait until every room that was struck has moved again; not for one that never does."""
-        deadline = asyncio.get_running_loop().time() + QUIET_SECONDS
-        while any(table.is_struck for table in self.tables.values()):
-            if asyncio.get_running_loop().time() > deadline:
+        """Wait until every room that was struck has moved again, and whoever waited has an answer;
+        not for a room that never has."""
+        began = asyncio.get_running_loop().time()
+        while any(t.is_struck or t.waits_since < began for t in self.tables.values()):
+            if asyncio.get_running_loop().time() > began + QUIET_SECONDS:
                 return
             await asyncio.sleep(LOOK_SECONDS)
 

@@ -5,6 +5,7 @@ client, to any node, and resends what was not answered. What it may do is decide
 """
 
 import asyncio
+import math
 from random import Random
 from typing import Any, Final
 
@@ -80,6 +81,12 @@ class Player:
     def in_flight(self) -> int:
         """Commands that are on their way at this moment."""
         return len(self.replay.unanswered) if self.up else 0
+
+    @property
+    def waits_since(self) -> float:
+        """When the oldest command without an answer was sent; infinite if all have one."""
+        unanswered = self.replay.unanswered
+        return min((at for n, at in self._sent_at.items() if n in unanswered), default=math.inf)
 
     @property
     def status(self) -> str:
