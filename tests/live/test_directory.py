@@ -97,6 +97,38 @@ async def test_a_loading_goes_on_for_the_others_when_one_of_them_leaves(
     assert other.log.loads == 1
 
 
+async def test_the_news_of_a_room_are_heard_before_it_is_read(
+    one: LiveNode, deaf: LiveNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actor = await one.found()
+    ann = await one.enter(actor.code, "ann")
+    heard = []
+
+    async def heed(code: str) -> None:
+        # Whoever reads first lacks what comes now, and is never told of it.
+        await sit_down(ann)
+        heard.append((code, deaf.log.loads, deaf.log.entries_read))
+
+    monkeypatch.setattr(deaf.log, "heed", heed)
+    opened = await deaf.open(actor.code)
+    assert actor.follower.replica.point.seq == 2
+    assert heard == [(actor.code, 0, 0)]
+    assert opened.follower.replica.point == actor.follower.replica.point
+
+
+async def test_the_news_of_a_new_room_are_heard_before_it_is_written(
+    one: LiveNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = []
+
+    async def heed(code: str) -> None:
+        heard.append((code, await one.log.secret(code), len(one.log.answers)))
+
+    monkeypatch.setattr(one.log, "heed", heed)
+    actor = await one.found()
+    assert heard == [(actor.code, None, 0)]
+
+
 async def test_a_room_that_is_not_there_is_not_made_by_asking_for_it(
     redis: Redis, one: LiveNode
 ) -> None:
