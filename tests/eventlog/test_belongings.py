@@ -16,6 +16,7 @@ from towerhall_server.eventlog.answers import (
     Appended,
     Beat,
     Behind,
+    Exists,
     Following,
     Forked,
     Gone,
@@ -45,6 +46,26 @@ async def test_of_two_who_keep_a_secret_one_does(log: EventLog) -> None:
     kept = await asyncio.gather(*(log.keep_secret(ROOM, b"%d" % n, DAY_MS) for n in range(5)))
     assert sorted(kept) == [False] * 4 + [True]
     assert await log.secret(ROOM) == b"%d" % kept.index(True)
+
+
+async def test_a_new_room_has_its_secret_though_a_failover_has_lost_the_one_that_was_kept(
+    log: EventLog, redis: Redis
+) -> None:
+    await log.keep_secret(ROOM, b"secret", DAY_MS)
+    await redis.delete(KEYS.secret)
+    created = attempt(secret=b"secret")
+    assert await log.append(created) == Appended(1)
+    assert await log.secret(ROOM) == b"secret"
+    assert DAY_MS - 5000 < await redis.pttl(KEYS.secret) <= DAY_MS
+    # A lost answer: the same bytes again.
+    assert await log.append(created) == Appended(1)
+
+
+async def test_no_room_begins_under_a_code_that_is_kept_for_another_one(log: EventLog) -> None:
+    await log.keep_secret(ROOM, b"another", DAY_MS)
+    assert await log.append(attempt(secret=b"secret")) == Exists()
+    assert await log.secret(ROOM) == b"another"
+    assert await log.read(ROOM) == Gone()
 
 
 async def test_a_record_is_improved_only_while_it_is_kept(log: EventLog, redis: Redis) -> None:

@@ -129,6 +129,18 @@ async def test_the_news_of_a_new_room_are_heard_before_it_is_written(
     assert heard == [(actor.code, None, 0)]
 
 
+async def test_a_room_can_be_opened_though_a_failover_has_lost_its_secret_before_its_log(
+    redis: Redis, one: LiveNode, other: LiveNode
+) -> None:
+    async def fail_over() -> None:
+        keys: Any = await redis.keys("*:secret:*")
+        assert await redis.delete(*keys) == 1
+
+    one.log.next_append(fail_over)
+    code = (await one.found()).code
+    assert (await other.open(code)).code == code
+
+
 async def test_a_room_that_is_not_there_is_not_made_by_asking_for_it(
     redis: Redis, one: LiveNode
 ) -> None:

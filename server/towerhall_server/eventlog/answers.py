@@ -28,6 +28,8 @@ class Append(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Leaves owed to the public log for a new room; empty without a public log."""
     is_end: bool = False
     """Whether the game has ended with this entry. Its room is added to the ends of its shard."""
+    secret: bytes = b""
+    """The secret of a new room, kept together with its first entry; empty to keep none."""
 
 
 class Appended(msgspec.Struct, frozen=True, gc=False):

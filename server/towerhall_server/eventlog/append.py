@@ -36,7 +36,7 @@ Publish: TypeAlias = Literal["PUBLISH", "SPUBLISH", ""]
 """The command that tells other nodes of an entry; empty if the script tells nobody."""
 APPEND_ARGUMENTS: Final = 12
 """Arguments after the keys: mode, place, stamps, commit, and further notes. Creating a
-room takes one more, and so does the end of a game."""
+room takes two more, and the end of a game takes one."""
 
 MOVE_ARGUMENTS: Final = 8
 """Arguments of a move after its key: the entry before, and the new one."""
@@ -142,7 +142,7 @@ def append_call(wanted: Append, node: str, publish: Publish = "PUBLISH") -> Call
         _append_end(*rest),
     )
     if wanted.mode == "create":
-        command += arguments(wanted.owed)
+        command += arguments(wanted.owed, wanted.secret)
     elif wanted.is_end:
         command += arguments(wanted.room)
     return Call(command, APPEND, is_durable=True)
@@ -192,7 +192,8 @@ def _append_head(room: str, node: str, mode: str, publish: Publish, is_end: bool
     if creates or is_end:
         touched.append(shard.owed if creates else shard.ends)
     names = (room, publish, shard.wake, LOBBY, node)
-    count = 3 + len(touched) + len(names) + APPEND_ARGUMENTS + (creates or is_end)
+    rest = APPEND_ARGUMENTS + (2 if creates else is_end)
+    count = 3 + len(touched) + len(names) + rest
     return command_of(count, APPEND.by_digest, arguments(len(touched), *touched, *names, mode))
 
 

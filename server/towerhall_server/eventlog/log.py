@@ -289,11 +289,9 @@ class EventLog:
 
     async def keep_secret(self, room: str, secret: bytes, ttl_ms: int) -> bool:
         """Keep a secret if there is none yet. After a `StoreError`, `secret` tells which one was
-        kept."""
+        kept. A failover may lose it: creating the room keeps it together with the log."""
         key = room_keys(room).secret
-        command = packed("SET", key, secret, "NX", "PX", ttl_ms)
-        # A failover between secret and log would leave a room that nobody can open.
-        return await self._batch.call(Call(command, is_durable=True)) is not None
+        return await self._ask("SET", key, secret, "NX", "PX", ttl_ms) is not None
 
     async def secret(self, room: str) -> bytes | None:
         """Return the room's secret. It is removed with the room."""

@@ -345,12 +345,12 @@ class Directory:
     async def _found(self, plan: Plan, code: str, uid: bytes, kept: bytes) -> RoomActor | None:
         step = steps.found(plan, code, uid, kept)
         shard = shard_of(code)
-        wanted = self._creation(step, self._node.clock.now(shard))
+        wanted = self._creation(step, kept, self._node.clock.now(shard))
         answer = await self._node.log.append(wanted)
         if isinstance(answer, Mistimed):
             # This node's estimate of the store's clocks is too old.
             self._node.clock.hear(shard, answer.now)
-            wanted = self._creation(step, answer.now)
+            wanted = self._creation(step, kept, answer.now)
             answer = await self._node.log.append(wanted)
         if not isinstance(answer, Appended):
             return None
@@ -360,7 +360,7 @@ class Directory:
         self._node.heard(None, replica.room, replica.point.seq)
         return self._start(code, replica, appended_last=True)
 
-    def _creation(self, step: Step, stamps: Stamps) -> Append:
+    def _creation(self, step: Step, kept: bytes, stamps: Stamps) -> Append:
         """The append that creates the log of a room."""
         commit_id, blob = self._node.commit_ids.new(), encode_commit(step.commit)
         return Append(
@@ -372,6 +372,7 @@ class Directory:
             due_at_ms=stamps.served_ms + steps.due(step.after).ms,
             summary=summary(step.after.table),
             owed=opened_of(step.after.table) if self._node.owe else b"",
+            secret=kept,
         )
 
     def _distrust(self, code: str) -> None:

@@ -7,7 +7,8 @@
 --       before: seq, chain; then of the new entry: wall ms and served ms as the node proposes them,
 --       commit id, chain, blob; not before (served ms) or ''; deadline (served ms, or ''); summary
 --       ('' for none, = for the one that is there); ttl in ms; with create: what the public log is
---       owed for the room, or ''; at the end of a game: room
+--       owed for the room, or '', and its secret, or '' to leave that as it is; at the end of a game:
+--       room
 --
 -- No command is done twice: the node that decided it had read the log up to the entry before, and
 -- the log still ends there.
@@ -24,7 +25,7 @@ local UNCHANGED = '='
 local RENEWED_BELOW = 0.75
 local log, secret, due, clock, lobby, list = unpack(KEYS)
 local room, publish, channel, lobby_channel, node, mode, expected, previous, wall, served, commit_id, chain, blob,
-  not_before, deadline, summary, ttl, listed = unpack(ARGV)
+  not_before, deadline, summary, ttl, listed, own_secret = unpack(ARGV)
 expected, wall, served = tonumber(expected), tonumber(wall), tonumber(served)
 
 local function fields_of(entry)
@@ -55,6 +56,11 @@ if top_seq >= seq then
   end
 end
 if mode == 'create' and top then return {'EXISTS'} end
+local keeps_secret = mode == 'create' and own_secret ~= ''
+if keeps_secret and (redis.call('GET', secret) or own_secret) ~= own_secret then
+  -- Another room is about to begin under that code.
+  return {'EXISTS'}
+end
 
 -- The seq alone does not fence a fork after a failover. The chain does: it covers every entry with
 -- its stamps.
@@ -85,6 +91,8 @@ end
 
 redis.call('XADD', log, seq .. '-0', 'i', commit_id, 'c', chain, 'b', blob,
   't', whole(wall), 'u', whole(served))
+-- Again: a failover may have lost the one that was kept, and nobody could read the log then.
+if keeps_secret then redis.call('SET', secret, own_secret) end
 if list and listed ~= '' then redis.call('SADD', list, listed) end
 if deadline == '' then
   redis.call('ZREM', due, room)
