@@ -8,13 +8,16 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import msgspec
 import pytest
 from redis.asyncio import Redis
 
 from tests.proxy.store import Proxy
-from tests.sockets import free_port
+from tests.sockets import HOST, free_port
 from tests.store.engines import KINDS, client, started
+from towerhall_server.store import connection as connection_module
 from towerhall_server.store.connection import Connection
+from towerhall_server.store.endpoint import Endpoint, endpoint
 from towerhall_server.store.errors import StoreDownError, StoreError, StoreRefusedError
 from towerhall_server.store.resp import packed
 
@@ -222,3 +225,28 @@ async def test_a_closed_connection_opens_again_when_it_is_needed(
         await connection.close()
         assert await asked_of(connection, [INCR]) == [2]
         assert proxy.connections == 2
+
+
+async def test_a_silent_engine_is_left_as_soon_as_another_one_has_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection_module, "LOOK_SECONDS", 1e6)
+    monkeypatch.setattr(connection_module, "SILENT_SECONDS", 0.01)
+    with socket.create_server((HOST, 0)) as silent, socket.create_server((HOST, 0)) as other:
+        places = [endpoint(f"redis://{HOST}:{s.getsockname()[1]}") for s in (silent, other)]
+        patient = [msgspec.structs.replace(place, answer_seconds=1e6) for place in places]
+        moved = asyncio.Event()
+
+        async def find() -> Endpoint:
+            return patient[moved.is_set()]
+
+        connection = Connection(find)
+        answer = asked_of(connection, [INCR])
+        # It is the same one at first: there is nothing to leave it for.
+        done, _ = await asyncio.wait([answer], timeout=0.1)
+        assert not done
+        moved.set()
+        (unknown,) = await answer
+        assert is_unknown(unknown)
+        assert f"the primary is at {HOST}:{patient[1].port} now" in str(unknown)
+        await connection.close()

@@ -18,6 +18,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
+from time import monotonic
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
@@ -33,6 +34,8 @@ MOST_UNHEARD: Final = 10_000
 PING: Final = packed("PING")
 LOOK_SECONDS: Final = 5.0
 """Seconds between two questions where the engine is, if that may change."""
+SILENT_SECONDS: Final = 0.5
+"""The same while the engine owes an answer for as long as that."""
 
 Find: TypeAlias = Callable[[], Awaitable[Endpoint]]
 """Returns where the engine is now, or raises `StoreError`."""
@@ -115,6 +118,11 @@ class Wire(asyncio.Protocol):
         self.give_up("closed")
         await self._ended
 
+    @property
+    def silent_seconds(self) -> float:
+        """Seconds for which an answer has been owed and nothing came."""
+        return self._loop.time() - self._heard_at if self._owed else 0.0
+
     def give_up(self, why: str) -> None:
         if self.lost is None:
             self.lost = why
@@ -190,8 +198,9 @@ class Wire(asyncio.Protocol):
 class Connection:
     """A connection that is opened on demand, and again after a loss.
 
-    The engine is at a URL, or where `find` says. `find` is asked before each connection, and every
-    few seconds besides: an old primary may stay connected after others elected another one.
+    The engine is at a URL, or where `find` says. `find` is asked before each connection, every few
+    seconds besides, and more often while the engine is silent: an old primary may stay connected
+    after others elected another one.
     """
 
     def __init__(self, where: str | Find) -> None:
@@ -257,8 +266,12 @@ class Connection:
         self._following = asyncio.create_task(self._leave_once_moved(wire, where))
 
     async def _leave_once_moved(self, wire: Wire, where: Endpoint) -> None:
+        looked_at = monotonic()
         while wire.lost is None:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(SILENT_SECONDS)
+            if wire.silent_seconds < SILENT_SECONDS and monotonic() - looked_at < LOOK_SECONDS:
+                continue
+            looked_at = monotonic()
             try:
                 now = await self._find()
             except StoreError:
