@@ -80,8 +80,6 @@ async def test_who_asks_again_upon_an_answer_goes_along_with_those_who_gathered(
             await ticks(4)
 
 
-
-
 @pytest.mark.parametrize("replicas", [0, StoreError("no answer in 3 s")])
 async def test_an_answer_without_replicas_is_unknown_and_a_refusal_stands(replicas: Any) -> None:
     played = Played()

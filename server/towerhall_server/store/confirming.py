@@ -2,7 +2,8 @@
 
 `WAIT` holds its connection up until the replicas have answered. So commands are gathered while one
 is out, and leave together. Whoever asks again upon an answer, such as a room with its next command,
-goes along with them: else it would wait for two of these exchanges each time. Reads and everything that need not survive a failover go another way.
+goes along with them: else it would wait for two of these exchanges each time. Reads and everything
+that need not survive a failover go another way.
 
 If too few replicas answer in time, the outcome is unknown: each answer becomes a `StoreError`. The
 caller sends the same bytes again. A command that is sent again must write, even if it has nothing
