@@ -22,6 +22,7 @@ FAULTS: Final = (
     "poison",
     "replica_failover",
     "rolling_restart",
+    "sentinel_confirmed",
     "sentinel_failover",
     "slow_connections",
     "slow_readers",

@@ -43,10 +43,15 @@ class Relay(TcpCarrier):
             if way == "up" and FULL_SYNC in data:
                 self._replicas.add(source[1])
             if way == "down" and writer in self._replicas:
-                later(self._lag_seconds, writer.write, data)
+                later(self._lag_seconds, _deliver, writer, data)
             else:
                 writer.write(data)
                 await writer.drain()
+
+
+def _deliver(writer: asyncio.StreamWriter, data: bytes) -> None:
+    if not writer.is_closing():
+        writer.write(data)
 
 
 class Relays:

@@ -138,10 +138,18 @@ class Engine:
 class Group:
     """Engines that stand in for each other, as one store."""
 
-    def __init__(self, url: str, engines: Sequence[Engine], others: Sequence[Engine] = ()) -> None:
+    def __init__(
+        self,
+        url: str,
+        engines: Sequence[Engine],
+        others: Sequence[Engine] = (),
+        host: str = HOST,
+    ) -> None:
         self.url = url
         self.engines = engines
         self.others = others
+        self.host = host
+        """Where engines find each other."""
         self.cut: Callable[[int], None] = lambda port: None
         """Loses what is on its way from the engine at a port to its replicas."""
 
@@ -159,18 +167,19 @@ class Group:
 
     def _make_whole(self) -> None:
         # Sentinels take 8 s to make a replica of an old primary that came back.
-        follow = ["--replicaof", f"{HOST} {self.elected}"] if self.others else []
+        follow = ["--replicaof", f"{self.host} {self.elected}"] if self.others else []
         for each in self.engines:
             if not each.is_running:
                 each.start(None, *follow)
             elif self.others and each.port != self.elected and each.is_primary:
-                each.ask("REPLICAOF", HOST, self.elected)
+                each.ask("REPLICAOF", self.host, self.elected)
         until(self._is_whole)
 
     @property
     def elected(self) -> int:
-        """The port of the primary that a sentinel names."""
-        (_, port) = self.others[0].ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME)
+        """The port of the newest primary that sentinels name. Some hear of it later than others."""
+        newest = max(self.others, key=lambda each: int(_known(each)["config-epoch"]))
+        (_, port) = newest.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME)
         return int(port)
 
     def _is_whole(self) -> bool:
@@ -223,36 +232,49 @@ def together(engines: Sequence[Engine]) -> Iterator[None]:
 
 
 @contextmanager
-def behind_sentinels(kind: str, folder: Path, *, replicas: int = 2) -> Iterator[Group]:
-    """A primary, its replicas, and three sentinels."""
-    first = Engine(kind, folder / "0", *flags_of(USUAL))
-    follow = flags_of(USUAL | {"replicaof": f"{HOST} {first.port}"})
+def behind_sentinels(
+    kind: str, folder: Path, *, replicas: int = 2, lag_seconds: float = 0.0
+) -> Iterator[Group]:
+    """A primary, its replicas, and three sentinels. With a lag, everybody comes to the engines by
+    relays, and what goes to replicas is late."""
+    host = RELAYS if lag_seconds else HOST
+    usual = USUAL | ({"replica-announce-ip": host} if lag_seconds else {})
+    first = Engine(kind, folder / "0", *flags_of(usual))
+    follow = flags_of(usual | {"replicaof": f"{host} {first.port}"})
     engines = [first, *(Engine(kind, folder / str(n), *follow) for n in range(1, replicas + 1))]
-    with together(engines):
-        sentinels = [sentinel(kind, folder / f"s{number}", first.port) for number in range(3)]
+    relays = Relays([each.port for each in engines], lag_seconds)
+    with relays.running() if lag_seconds else nullcontext(), together(engines):
+        sentinels = [sentinel(kind, folder / f"s{n}", first.port, host) for n in range(3)]
         with together(sentinels):
             hosts = ",".join(f"{HOST}:{each.port}" for each in sentinels)
-            group = Group(f"redis+sentinel://{hosts}/{NAME}", engines, sentinels)
+            group = Group(f"redis+sentinel://{hosts}/{NAME}", engines, sentinels, host)
+            if lag_seconds:
+                group.cut = relays.end
             until(group._is_whole)
             until(lambda: all(_knows_all(each, replicas) for each in sentinels))
             yield group
 
 
-def sentinel(kind: str, folder: Path, port: int) -> Engine:
+def sentinel(kind: str, folder: Path, port: int, host: str = HOST) -> Engine:
     folder.mkdir()
     file = folder / "sentinel.conf"
     file.write_text(
         f"bind {HOST}\n"
-        f"sentinel monitor {NAME} {HOST} {port} 2\n"
+        f"sentinel monitor {NAME} {host} {port} 2\n"
         f"sentinel down-after-milliseconds {NAME} {DOWN_MS}\n"
         f"sentinel failover-timeout {NAME} 3000\n"
     )
     return Engine(kind, folder, str(file), "--sentinel")
 
 
-def _knows_all(sentinel: Engine, replicas: int) -> bool:
+def _known(sentinel: Engine) -> dict[str, str]:
+    """What a sentinel tells of the primary."""
     told = sentinel.ask("SENTINEL", "MASTER", NAME)
-    found = dict(zip(map(bytes.decode, told[::2]), map(bytes.decode, told[1::2]), strict=True))
+    return dict(zip(map(bytes.decode, told[::2]), map(bytes.decode, told[1::2]), strict=True))
+
+
+def _knows_all(sentinel: Engine, replicas: int) -> bool:
+    found = _known(sentinel)
     return found["num-other-sentinels"] == "2" and found["num-slaves"] == str(replicas)
 
 

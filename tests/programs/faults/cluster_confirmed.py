@@ -11,13 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from tests.programs.bench.report import Figure
-from tests.programs.faults.cluster_primary_killed import KINDS, figures, harmed
+from tests.programs.faults.cluster_primary_killed import KINDS, Waits, figures, harmed
 from tests.programs.faults.history import Sync
 from tests.programs.faults.report import Outcome
-from tests.programs.faults.stage import Order, stage
+from tests.programs.faults.stage import Order, Stage, stage
 from tests.store.several import Group, cluster_of
 
 TITLE: Final = "a lagging cluster loses no move that a replica has confirmed"
@@ -29,22 +27,26 @@ LOOK_SECONDS: Final = 0.02
 
 async def run(order: Order) -> Outcome:
     kills = order.of(2, 24)
-    others: list[float] = []
+    waits = Waits()
     async with stage("cluster_confirmed", order, several=_confirming) as on:
         shown = on.progress(kills)
         for number in range(kills):
             kind = tuple(KINDS)[number % len(KINDS)]
-            async with harmed(on, number, kind, others) as replaced:
+            async with harmed(on, number, kind, waits) as replaced:
                 while not await replaced():  # noqa: ASYNC110 - states of processes
                     await asyncio.sleep(LOOK_SECONDS)
             await asyncio.sleep(AFTER_SECONDS)
             shown.show(number + 1)
         shown.done()
-        outcome = await on.finish(figures(on, kills, others))
+        outcome = await on.finish(figures(on, kills, waits))
+    return outcome.with_figures((reports_of_loss(on, kills),))
+
+
+def reports_of_loss(on: Stage, kills: int) -> Figure:
+    """How often a client was told that moves are gone."""
     clients = [each for every in on.history.recorders.values() for each in every]
     told = sum(isinstance(entry, Sync) and entry.lost > 0 for c in clients for entry in c.entries)
-    more = Figure("reports of loss", told, "", at_most=0, note=f"{kills} primaries")
-    return msgspec.structs.replace(outcome, figures=(*outcome.figures, more))
+    return Figure("reports of loss", told, "", at_most=0, note=f"{kills} primaries")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from tests.programs.faults.cluster_confirmed import AFTER_SECONDS, LAG_SECONDS, LOOK_SECONDS
-from tests.programs.faults.cluster_primary_killed import figures, harmed
+from tests.programs.faults.cluster_primary_killed import Waits, figures, harmed
 from tests.programs.faults.report import Outcome
 from tests.programs.faults.stage import Order, stage
 from tests.store.several import cluster_of
@@ -21,12 +21,12 @@ USUAL: Final = "4 minutes"
 
 async def run(order: Order) -> Outcome:
     kills = order.of(1, 20)
-    others: list[float] = []
+    waits = Waits()
     lagging = partial(cluster_of, lag_seconds=LAG_SECONDS)
     async with stage("cluster_lag", order, several=lagging) as on:
         shown = on.progress(kills)
         for number in range(kills):
-            async with harmed(on, number, "kill_primary", others) as replaced:
+            async with harmed(on, number, "kill_primary", waits) as replaced:
                 tick = on.history.faults[-1].tick
                 (dead,) = (each for each in on.rig.group.engines if not each.is_running)
                 kept = on.order.folder / f"dead{number}"
@@ -38,4 +38,4 @@ async def run(order: Order) -> Outcome:
             await asyncio.sleep(AFTER_SECONDS)
             shown.show(number + 1)
         shown.done()
-        return await on.finish(figures(on, kills, others))
+        return await on.finish(figures(on, kills, waits))
