@@ -1,8 +1,8 @@
 """A connection whose answers count once replicas have the writes (`WAIT`).
 
-`WAIT` holds its connection up until the replicas have answered. So commands are gathered while one
-is out, and leave together. Whoever asks again upon an answer, such as a room with its next command,
-goes along with them: else it would wait for two of these exchanges each time. Reads and everything
+`WAIT` holds its connection up until the replicas have answered. Commands are gathered while one
+is out, and leave together. A caller that asks again upon an answer, such as a room with its next
+command, joins them: else it would wait for two of these exchanges each time. Reads and all calls
 that need not survive a failover go another way.
 
 If too few replicas answer in time, the outcome is unknown: each answer becomes a `StoreError`. The
