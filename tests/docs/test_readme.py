@@ -42,6 +42,14 @@ def test_its_figures_are_those_of_the_latest_release() -> None:
     assert table(json.loads(newest().read_text()), peers()) in README
 
 
+def test_its_figures_of_fuzzed_frames_are_those_of_the_measurements() -> None:
+    told = next(each for each in README.split("\n\n") if "fuzzed frames" in each)
+    (row,) = re.findall(r"^\| fuzzed frames .*", text("docs/measured.md"), re.MULTILINE)
+    figures = re.findall(r"\d[\d,.]*\d|\d", told)
+    assert len(figures) == 6
+    assert set(figures) <= set(re.findall(r"\d[\d,.]*\d|\d", row))
+
+
 def test_figures_of_other_servers_are_those_of_the_last_run() -> None:
     page = text("docs/measured.md")
     assert peers_tables(peers()) in page

@@ -1,6 +1,5 @@
 """Every history of a small log holds together, and the explorer finds bugs that are put in."""
 
-import os
 from functools import partial
 from typing import Final
 
@@ -10,9 +9,10 @@ from tests.eventlog.explorer.exploring import Explored, explore
 from tests.eventlog.explorer.laws import is_end
 from tests.eventlog.explorer.model import Budget, Rules, begin, following
 from tests.eventlog.explorer.script import MOVE_TEXT, TEXT, compiled
-from tests.examples import LONG
+from tests.examples import examples, is_long
 
 BRIEF: Final = {
+    "a lost reply and a lost tail": (Budget(replies=1, tails=1), 3, True),
     "a lost reply, a lost tail and a crash": (Budget(replies=1, tails=1, crashes=1), 2, True),
     "a lost reply, a late request and a crash": (Budget(replies=1, crashes=1, late=1), 3, True),
     "a lost tail and a crash without moves": (Budget(replies=1, tails=1, crashes=1), 2, False),
@@ -23,7 +23,7 @@ FULL: Final = {
     "a lost tail, three commands without moves": (Budget(replies=1, tails=1, crashes=1), 3, False),
     "all accidents, two commands": (Budget(replies=2, tails=1, crashes=1, late=1), 2, True),
 }
-HISTORIES: Final = BRIEF | (FULL if LONG in os.environ else {})
+HISTORIES: Final = BRIEF | (FULL if is_long() else {})
 
 
 def changed(old: str, new: str) -> Rules:
@@ -43,7 +43,7 @@ def explored(rules: Rules, budget: Budget, commands: int) -> Explored:
     return explore(first, partial(following, rules), partial(is_end, rules))
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(examples(300, 3600))
 @pytest.mark.parametrize("name", HISTORIES)
 def test_every_history_holds_together(name: str) -> None:
     budget, commands, moves = HISTORIES[name]

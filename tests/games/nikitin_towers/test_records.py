@@ -63,7 +63,7 @@ KINDS = tuple(
         turn_seconds=20 if seed % 3 else 0,
         seed=seed,
     )
-    for seed in range(10)
+    for seed in range(20)
 )
 TIMED = Kind(3, 3, Options(auto_roll=False), 20, 99)
 """Persons with a clock who roll for themselves: with lots, and blocks that went back."""
@@ -109,7 +109,7 @@ def test_a_game_gives_a_record_that_is_believed(kind: Kind) -> None:
 
 
 def test_the_games_cover_what_can_happen() -> None:
-    assert len(KINDS) == 10
+    assert len(KINDS) == 20
     seen, how = set(), set()
     for kind in KINDS:
         for commit in commits_of(played(kind)):
