@@ -1,10 +1,10 @@
 """Which tests `make test` leaves to other targets, because others of their kind always run.
 
-A test that is named, by itself or by its folder, always runs. So do all with TOWERHALL_TEST_LONG.
+A test that is named, by itself or by its folder, always runs: so seeded bugs may name rare ones.
+With TOWERHALL_TEST_LONG all of them run.
 """
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tests.examples import is_long
@@ -32,28 +32,7 @@ FAULTS: Final = (
     "timers",
 )
 """Parts of the fault suite that `make faults` alone runs."""
-IN_PROGRAMS: Final = {
-    "test_short.py": tuple(f"test_a_short_run_is_clean[{part}]" for part in FAULTS),
-    # `make bench` runs these before it measures.
-    "test_bench.py": (
-        "test_rooms_search_beside_a_load_and_only_when_they_are_told_to",
-        "test_a_crowd_chats_beside_a_load_and_only_when_it_is_told_to",
-        "test_a_repeat_plays_all_windows_on_both_servers",
-        "test_frames_of_the_board_are_measured",
-        "test_a_long_log_is_measured_against_a_short_one",
-        "test_a_load_without_spare_tables_fails_when_a_game_ends",
-        "test_moves_on_three_primaries_are_measured_against_one_engine",
-    ),
-    # They install packages by npm. `make bench peers` runs them before it measures.
-    "test_peers.py": (
-        "test_each_peer_plays_the_same_game_as_its_own_clients_see_it[colyseus]",
-        "test_each_peer_plays_the_same_game_as_its_own_clients_see_it[boardgame_io]",
-        "test_all_peers_are_measured_by_turns",
-    ),
-    "test_nodes.py": ("test_players_sit_on_one_process_or_across_both_as_wanted",),
-}
-
-SEVERAL: Final = "eventlog/several/"
+SAME: Final = "eventlog/several/test_same.py"
 ON_SEVERAL: Final = (
     "test_commits_are_numbered_without_gaps_and_stamped_in_order",
     "test_a_repeated_append_gets_its_first_answer_even_after_later_ones",
@@ -67,45 +46,68 @@ ON_SEVERAL: Final = (
     "test_other_servers_hear_chat_and_hints_and_who_watches",
 )
 """Tests of the log that `make test` also runs on stores of several engines."""
-FAILOVERS: Final = (
-    "test_a_paused_primary_is_replaced_and_cannot_fork_a_log",
-    "test_a_listener_finds_the_new_primary",
-    "test_a_shard_is_heard_at_its_new_primary[paused-cluster]",
-    "test_slots_move_as_each_engine_does_it",
-    "test_it_is_known_which_rooms_have_to_wait_and_seats_are_given_in_others",
-)
-"""Tests of failovers that only run if they are named: a killed primary is always tried."""
-RIGHTS: Final = (
-    "deploy/test_store_rights.py",
-    "test_it_suffices_on_stores_of_several_engines[sentinel]",
-)
-"""Rights behind sentinels are those on one engine, but for one command more."""
-
-
-ENGINES: Final = (
-    "regulars/test_stores.py",
-    "test_games_are_applied_rebuilt_and_erased_on_stores_of_several_engines",
-)
-"""That all keys of a call share a slot is always tried."""
-NEEDS_MORE: Final = {"deploy/test_watching.py": ("test_promtool_reads_every_expression",)}
-"""Tests that need a program which `make test` does not install."""
+RARELY: Final[Mapping[str, Sequence[str]]] = {
+    # That the commands are right, locked and complete is always read from the Dockerfile.
+    "deploy/test_image.py": (
+        "test_it_serves_by_itself_and_writes_to_its_data_folder_only",
+        "test_it_serves_with_the_variables_of_the_compose_file",
+        "test_without_a_key_it_says_how_to_make_one",
+    ),
+    # What suffices on one engine suffices on the other, and on several but for a few commands more.
+    "deploy/test_store_rights.py": (
+        "test_it_suffices_for_games_the_lobby_operators_and_quick_matches[redis]",
+        "test_it_suffices_on_stores_of_several_engines",
+    ),
+    # It needs a program that `make test` does not install.
+    "deploy/test_watching.py": ("test_promtool_reads_every_expression",),
+    # A primary that is killed is always tried.
+    "eventlog/several/test_failover.py": (
+        "test_a_paused_primary_is_replaced_and_cannot_fork_a_log",
+        "test_a_listener_finds_the_new_primary",
+        "test_it_is_known_which_rooms_have_to_wait_and_seats_are_given_in_others",
+    ),
+    "eventlog/several/test_slots.py": (
+        "test_a_shard_is_heard_at_its_new_primary[paused-cluster]",
+        "test_slots_move_as_each_engine_does_it",
+    ),
+    # The client itself passes the kit in every run, in node and in a browser.
+    "packages/test_typescript_alone.py": (
+        "test_it_plays_in_node_as_it_is[json.js]",
+        "test_a_bundle_for_browsers_plays_and_holds_json_only_where_it_is_wanted",
+    ),
+    # That all keys of a call share a slot is always tried.
+    "regulars/test_stores.py": (
+        "test_games_are_applied_rebuilt_and_erased_on_stores_of_several_engines",
+    ),
+    "programs/faults/test_short.py": tuple(f"test_a_short_run_is_clean[{part}]" for part in FAULTS),
+    # `make bench` runs these before it measures.
+    "programs/bench/test_bench.py": (
+        "test_rooms_search_beside_a_load_and_only_when_they_are_told_to",
+        "test_a_crowd_chats_beside_a_load_and_only_when_it_is_told_to",
+        "test_a_repeat_plays_all_windows_on_both_servers",
+        "test_frames_of_the_board_are_measured",
+        "test_a_long_log_is_measured_against_a_short_one",
+        "test_a_load_without_spare_tables_fails_when_a_game_ends",
+        "test_moves_on_three_primaries_are_measured_against_one_engine",
+    ),
+    # They install packages by npm. `make bench peers` runs them before it measures.
+    "programs/bench/test_peers.py": (
+        "test_each_peer_plays_the_same_game_as_its_own_clients_see_it[colyseus]",
+        "test_each_peer_plays_the_same_game_as_its_own_clients_see_it[boardgame_io]",
+        "test_all_peers_are_measured_by_turns",
+    ),
+    "programs/bench/test_nodes.py": ("test_players_sit_on_one_process_or_across_both_as_wanted",),
+}
+"""By file, what runs if its folder is named: a test with all of its cases, or single cases."""
 
 
 def is_left_out(nodeid: str, arguments: Sequence[str]) -> bool:
-    """Whether a test of the programs does not run if pytest has these arguments."""
-    path, _, name = nodeid.partition("::")
-    if is_long():
+    """Whether a test does not run if pytest has these arguments."""
+    file, _, name = nodeid.removeprefix("tests/").partition("::")
+    folder = file.partition("/")[0]
+    if is_long() or any(folder in each for each in arguments):
         return False
     kind = name.partition("[")[0]
-    if SEVERAL in path and not any("eventlog" in each for each in arguments):
-        if path.endswith("test_same.py"):
-            return kind not in ON_SEVERAL
-        return bool({kind, name} & set(FAILOVERS))
-    if path.endswith(RIGHTS[0]) and name == RIGHTS[1]:
-        return not any("deploy" in each for each in arguments)
-    if path.endswith(ENGINES[0]) and kind == ENGINES[1]:
-        return not any("regulars" in each for each in arguments)
-    if name in NEEDS_MORE.get(path.removeprefix("tests/"), ()):
-        return not any("deploy" in each for each in arguments)
-    is_rare = "programs/" in path and name in IN_PROGRAMS.get(Path(path).name, ())
-    return is_rare and not any("programs" in each for each in arguments)
+    if file == SAME:
+        return kind not in ON_SEVERAL
+    return bool({kind, name} & set(RARELY.get(file, ())))

@@ -10,6 +10,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.docs.pages import ROOT, targets, text
+from tests.examples import LONG
 
 SCHEMAS = {
     "workflows/check.yml": "vendor.github-workflows",
@@ -54,13 +55,15 @@ def test_each_push_runs_what_everybody_runs_with_every_python() -> None:
     assert least == f">={pythons[0]}"
 
 
-def test_each_night_runs_faults_mutants_and_benchmarks() -> None:
+def test_each_night_runs_all_tests_faults_mutants_and_benchmarks() -> None:
     workflow = read(".github/workflows/nightly.yml")
     (job,) = workflow["jobs"].values()
     nightly = job["strategy"]["matrix"]["target"]
-    assert nightly == ["faults", "mutants", "bench"]
+    assert nightly == ["test", "browser", "faults", "mutants", "bench"]
     set_up, run = commands(workflow)
     assert run == "make ${{ matrix.target }}"
+    (environ,) = (step["env"] for step in job["steps"] if step.get("run") == run)
+    assert environ == {LONG: "${{ matrix.target == 'test' && '1' || '' }}"}
     assert {*nightly, *set_up.split()[1:]} <= targets()
 
 

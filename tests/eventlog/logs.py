@@ -73,14 +73,24 @@ async def grow(log: EventLog, commits: int, before: Point = START, **changes: An
     """That many commits one after the other; returns the place after each."""
     places = [before]
     for _ in range(commits):
-        wanted = attempt(places[-1], **changes)
-        answer = await log.append(wanted)
-        if isinstance(answer, Mistimed):
-            # Much time has passed since the place before: this machine is slow.
-            wanted = attempt(places[-1], **changes | {"stamps": answer.now})
-            answer = await log.append(wanted)
-        places.append(place_after(wanted, answer))
+        places.append(await appended(log, attempt(places[-1], **changes)))
     return places[1:]
+
+
+async def appended(log: EventLog, wanted: Append) -> Point:
+    """The place after an append, which gets other stamps if too much time has passed since its own:
+    this machine may be slow."""
+    answer = await log.append(wanted)
+    for _ in range(ATTEMPTS):
+        if isinstance(answer, Mistimed):
+            wanted = restamped(wanted, answer.now)
+            answer = await log.append(wanted)
+    return place_after(wanted, answer)
+
+
+def restamped(wanted: Append, stamps: Stamps) -> Append:
+    entry = entry_after(wanted.before, stamps, wanted.entry.commit_id, wanted.entry.blob)
+    return msgspec.structs.replace(wanted, entry=entry)
 
 
 async def whole(log: EventLog, room: str = ROOM) -> list[bytes]:

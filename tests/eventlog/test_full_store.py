@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 from redis.asyncio import Redis
 
-from tests.eventlog.logs import DAY_MS, ROOM, attempt, grow, place_after, whole
+from tests.eventlog.logs import DAY_MS, ROOM, appended, attempt, grow, whole
 from towerhall_server.eventlog.answers import Appended, Mistimed, Removed
 from towerhall_server.eventlog.entry import Stamps
 from towerhall_server.eventlog.keys import room_keys, shard_of
@@ -86,7 +86,7 @@ async def test_an_append_is_refused_leaves_nothing_and_goes_when_there_is_space(
                 await log.append(wanted)
         assert sorted(await redis.keys("*")) == sorted(before)
         assert len(await whole(log)) == 1
-    assert place_after(wanted, await log.append(wanted)).seq == 2
+    assert (await appended(log, wanted)).seq == 2
 
 
 async def test_an_append_with_old_stamps_is_refused_as_any_other_until_there_is_space(

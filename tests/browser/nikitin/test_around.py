@@ -34,7 +34,7 @@ SHOWN_AT: Final = f"""
 (seq) => document.querySelector(`[data-replay=ready][data-at="${{seq}}"]`)
   && {{ board: ({SHOWN})() }}
 """
-FIRST: Final = 12
+FIRST: Final = 6
 
 
 def told(view: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -46,7 +46,7 @@ def told(view: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"towers": heights, "phase": game["phase"], "turns": game["turns"]}
 
 
-@pytest.mark.parametrize("most", [8, 1000], ids=["some", "all"])
+@pytest.mark.parametrize("most", [4, 1000], ids=["some", "all"])
 @pytest.mark.timeout(180)
 async def test_the_replay_shows_at_each_move_what_the_record_says(
     shared: ServerProcess, visitors: Visitors, stacked: Finished, most: int
