@@ -148,10 +148,11 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
 
         def heard(before: Room | None, after: Room, seq: int) -> None:
             deliveries.heard(before, after)
-            records.heard(before, after)
             events.heard(before, after, seq)
-            note_over(before, after, lobby_store, settings.keep_days)
-            consumer.heard(before, after)
+            if before is None or before.table is not after.table:  # only then a game may have ended
+                records.heard(before, after)
+                note_over(before, after, lobby_store, settings.keep_days)
+                consumer.heard(before, after)
 
         node = Node(
             name,

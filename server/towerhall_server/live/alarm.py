@@ -42,7 +42,8 @@ class Alarm:
         """Set the timer for the next deadline."""
         follower = self._follower
         if self._appended_last and follower.ahead.ms > FAR_MS:
-            self.stop()
+            if self._timer is not None:
+                self.stop()
             return
         ms = follower.deadline_ms - follower.now_ms()
         if ms > FAR_MS:

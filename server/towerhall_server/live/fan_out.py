@@ -200,15 +200,16 @@ class FanOut:
 
     def announce(self, ready: Draft) -> None:
         """Send the frames of a commit. A frame is also the acknowledgement of its command."""
+        offers, chain = ready.offers, ready.chain
         for name, (_, prepared) in ready.views.items():
             for viewer in self.viewers.get(name, ()):
-                offers = ready.offers.get(viewer.seat)
-                if ready.chain is not None and viewer.level >= CHAIN_LEVEL:
-                    viewer.send(prepared, ready.chain, *(() if offers is None else (offers,)))
-                elif offers is None:
+                more = offers.get(viewer.seat)
+                if chain is not None and viewer.level >= CHAIN_LEVEL:
+                    viewer.send(prepared, chain, *(() if more is None else (more,)))
+                elif more is None:
                     viewer.send(prepared)
                 else:
-                    viewer.send(prepared, offers)
+                    viewer.send(prepared, more)
 
     def show(self, change: Change, announced: Draft | None = None) -> Draft:
         """Send the frames of a commit, unless they were announced before. Returns the frames."""

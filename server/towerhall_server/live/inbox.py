@@ -13,7 +13,6 @@ order of arrival. Commands to other rooms that come in the same tick are decided
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -39,7 +38,7 @@ class Inbox:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._items: deque[Item] = deque()
+        self._items: list[Item] = []  # nearly always empty; an empty deque takes 760 bytes
         self._reader: asyncio.Future[None] | None = None
         self._aside: asyncio.Future[None] | None = None
         """The reader, while it handles an item and waits for another one."""
@@ -68,7 +67,7 @@ class Inbox:
         """The reader goes on, with this item first."""
         self._held = False
         if first is not None:
-            self._items.appendleft(first)
+            self._items.insert(0, first)
         if self._items:
             self._wake()
 
@@ -86,7 +85,7 @@ class Inbox:
         while self._held or not self._items:
             self._reader = self._loop.create_future()
             await self._reader
-        return self._items.popleft()
+        return self._items.pop(0)
 
     async def take_aside(
         self, fits: Callable[[Item], bool], until: "asyncio.Future[Any]"
@@ -177,9 +176,9 @@ class Intake:
         if not item.viewer.alive:  # P-45
             return None
         follower, viewer = self._follower, item.viewer
-        who, now_ms = (viewer.person, viewer.origin), follower.node.clock.now_ms(follower.shard)
-        step = decide(follower.replica.room, *who, item.asked, now_ms)
-        return self._writer.attempt(step) if isinstance(step, Step) else None
+        clocks, room = follower.node.clock.now(follower.shard), follower.replica.room
+        step = decide(room, viewer.person, viewer.origin, item.asked, clocks.served_ms)
+        return self._writer.attempt(step, clocks) if isinstance(step, Step) else None
 
     def _answered(
         self, item: Command, attempt: Attempt, answer: Answer | Exception

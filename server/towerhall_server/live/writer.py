@@ -64,14 +64,23 @@ class Writer:
         self._follower = follower
         self._meanwhile = meanwhile
 
-    def attempt(self, step: Step, *, not_before_ms: int | None = None) -> Attempt:
-        """The attempt to append a step at the next place in the log."""
+    def attempt(
+        self, step: Step, clocks: Stamps | None = None, *, not_before_ms: int | None = None
+    ) -> Attempt:
+        """The attempt to append a step at the next place in the log. `clocks` are the store's
+        clocks, if they were just estimated."""
         follower = self._follower
         replica, node, shard = follower.replica, follower.node, follower.shard
-        commit_id, clocks = node.commit_ids.new(), node.clock.now(shard)
-        expected = follower.ahead if node.clock.is_sure(shard) else None
-        place = (replica.room, replica.point)
-        return attempt_of(*place, step, commit_id, not_before_ms, clocks, monotonic(), expected)
+        return attempt_of(
+            replica.room,
+            replica.point,
+            step,
+            node.commit_ids.new(),
+            not_before_ms,
+            clocks or node.clock.now(shard),
+            monotonic(),
+            follower.ahead if node.clock.is_sure(shard) else None,
+        )
 
     async def append(self, step: Step, *, not_before_ms: int | None = None) -> Answer:
         """Append a step if its place in the log is free, and show it then."""

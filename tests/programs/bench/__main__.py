@@ -27,6 +27,7 @@ from tests.programs.bench import (
     nikitin_statics,
     nodes,
     patches,
+    people,
     regulars,
     replay,
     scale,
@@ -42,6 +43,7 @@ PARTS: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "moves": ("Moves and their latency, 200 rooms of four", moves.measure),
     "peers": (summary.PEERS, peers.measure),
     "scale": ("Many rooms", scale.measure),
+    "people": ("1,500 rooms with a move every 5 s in each", people.measure),
     "nodes": ("Two server processes on one store, 200 rooms of four", nodes.measure),
     "memory": ("Memory", memory.measure),
     "replay": ("After a restart", replay.measure),
@@ -65,7 +67,7 @@ PARTS: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
 
 ON_REQUEST = ("peers",)
 """Installs other servers, so it only runs if it is named."""
-LINUX_ONLY = ("moves", "peers", "scale", "nodes", "memory", "replay", "cluster")
+LINUX_ONLY = ("moves", "peers", "scale", "people", "nodes", "memory", "replay", "cluster")
 """They pin processes to cores and read their use of them. Whoever asks for one by name is told."""
 
 

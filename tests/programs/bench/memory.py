@@ -12,7 +12,7 @@ ROOMS = 200
 REPEATS = 5
 PRIMER = 20
 """Rooms that are there before: what the first ones make the server load is not theirs."""
-BAR_KB = 120
+BAR_KB = 90
 
 
 def measure() -> list[Figure]:

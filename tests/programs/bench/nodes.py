@@ -27,7 +27,7 @@ ROOMS = 200
 REPEATS = 5
 SATURATED = Series(Step("saturated", moves=3_000, warm_up=500), windows=4)
 SPLIT_BAR = 0.85
-ACROSS_BAR = 2.0
+ACROSS_BAR = 1.5
 
 
 class Trio(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ SATURATED = Step("saturated", moves=6_000, warm_up=1_000)
 STEPS = (STEADY, SATURATED)
 SPREAD = 45
 """So that no game of the many ends within five repeats."""
-RATIO_BAR = 1.5
+RATIO_BAR = 1.25
 
 
 def measure() -> list[Figure]:

@@ -7,7 +7,7 @@ from time import process_time, thread_time
 
 import pytest
 
-from tests.programs.bench import bounded, chat, cluster, drawing, patches, searches
+from tests.programs.bench import bounded, chat, cluster, drawing, patches, people, searches
 from tests.programs.bench.alternating import Series, together
 from tests.programs.bench.driving import driven, spares_for
 from tests.programs.bench.load import Step, Window
@@ -50,6 +50,14 @@ def test_a_repeat_plays_all_windows_on_both_servers() -> None:
         assert is_sane(run.steady, STEADY)
         assert is_sane(run.saturated, SATURATED, windows=2)
     assert pair.baseline.saturated.store_cpu == 0 < pair.towerhall.saturated.store_cpu
+
+
+def test_rooms_at_the_pace_of_people_are_measured_with_all_that_happens_meanwhile() -> None:
+    (found,) = people.run_windows(rooms=50, repeats=1, seconds=2)
+    assert is_sane(found, Step("people", moves=30, warm_up=10, rate=10))
+    assert found.seconds > 1
+    whole, server, store, _ = people.figures([found])
+    assert 0 < server.value < whole.value == server.value + store.value
 
 
 def test_rooms_search_beside_a_load_and_only_when_they_are_told_to() -> None:

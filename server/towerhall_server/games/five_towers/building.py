@@ -81,7 +81,7 @@ def most_cards(towers: tuple[Values, ...], display: tuple[Card, ...], options: O
     return total + best_gain
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 10)
 def _longest_by_kind(
     display: tuple[Card, ...], eight: str
 ) -> tuple[tuple[int, int, tuple[int, ...]], ...]:

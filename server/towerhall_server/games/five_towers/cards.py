@@ -31,7 +31,7 @@ def deck(seats: int) -> tuple[Card, ...]:
     return _SMALL_DECK if seats <= 3 else _SMALL_DECK + _COPIES
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 9)
 def values_by_kind(cards: tuple[Card, ...]) -> tuple[Values, ...]:
     """The sorted values of the cards, one tuple for each of `KINDS`."""
     values: list[Values] = [()] * len(KINDS)

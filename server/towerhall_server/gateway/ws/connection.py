@@ -87,7 +87,7 @@ class RoomConnection(Visit):
         self._code = code
         self._session = Session(hall.limits, hall.codec, text=text)
         self._actor: RoomActor | None = None
-        self._errands: set[asyncio.Task[None]] = set()  # entering, history, chat
+        self._errands: list[asyncio.Task[None]] = []  # entering, history, chat
         self.person = UNKNOWN
         self.origin, self.level = "", OLDEST_LEVEL
         self.seat: Seat | None = None
@@ -147,7 +147,7 @@ class RoomConnection(Visit):
             self._command(asked, monotonic())
 
     def lost(self) -> None:
-        for errand in self._errands:
+        for errand in tuple(self._errands):
             errand.cancel()
         if self._actor is not None:
             self._actor.leave(self)
@@ -229,8 +229,8 @@ class RoomConnection(Visit):
             self._tell(error("too_many", retry_ms=100, **about))
             return
         task = asyncio.create_task(self._guarded(errand, about))
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
+        self._errands.append(task)
+        task.add_done_callback(self._errands.remove)
 
     async def _guarded(self, errand: Errand, about: Mapping[str, str]) -> None:
         try:

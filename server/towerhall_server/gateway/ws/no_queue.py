@@ -1,4 +1,4 @@
-"""An empty queue, for connections whose messages go to a listener."""
+"""Empty parts of the base class, for connections whose messages go to a listener."""
 
 import asyncio
 from typing import NoReturn
@@ -17,3 +17,20 @@ class _NoQueue(asyncio.Queue[ASGIReceiveEvent]):
 
 
 NO_QUEUE = _NoQueue()
+
+
+class _NoEvent(asyncio.Event):
+    """Replaces the event that says whether the base class may write: nothing awaits it there. A
+    listener is told by `writable`. 800 bytes each."""
+
+    def set(self) -> None:
+        """Do nothing: all attached connections share this."""
+
+    def clear(self) -> None:
+        """Do nothing."""
+
+    async def wait(self) -> NoReturn:
+        raise RuntimeError("an attached connection is written to without waiting")
+
+
+NO_EVENT = _NoEvent()

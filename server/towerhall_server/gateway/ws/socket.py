@@ -23,7 +23,7 @@ from websockets.frames import Frame, apply_mask  # type: ignore[attr-defined]
 from towerhall_server.access.rates import Bucket
 from towerhall_server.gateway.ws.closing import HIGH_WATER, LOW_WATER, EndingSocket
 from towerhall_server.gateway.ws.listener import Listener
-from towerhall_server.gateway.ws.no_queue import NO_QUEUE
+from towerhall_server.gateway.ws.no_queue import NO_EVENT, NO_QUEUE
 
 SEND_BUFFER = 64 * 1024
 """Bytes of the kernel's send buffer. By default it grows to megabytes for a slow peer."""
@@ -75,10 +75,11 @@ class RoomSocket(EndingSocket):
         task and without the state of the handshake."""
         if self.queue is NO_QUEUE or not (self.handshake_complete or self.transport.is_closing()):
             raise RuntimeError("a listener is attached once, and after accept")
-        early, self.queue = self.queue, NO_QUEUE
+        early, self.queue, self.writable = self.queue, NO_QUEUE, NO_EVENT
         # The parser refers to the request for its whole life; the headers are the large part.
         self.request.headers.clear()
         del self.request, self.response
+        self.__dict__ = dict(self.__dict__)  # it does not shrink by itself
         self._listener = listener
         while not early.empty():
             event = early.get_nowait()
