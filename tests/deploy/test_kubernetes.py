@@ -23,7 +23,7 @@ from tests.deploy.files import (
     store_flags,
 )
 from towerhall_server.app import NOTICE_SECONDS
-from towerhall_server.config.settings import Settings, read_settings
+from towerhall_server.config.settings import ServerSettings, read_settings
 from towerhall_server.live.directory import CLOSING_SECONDS, GO_WITHIN_MS
 
 FOLDER = ROOT / "deploy/kubernetes"
@@ -57,7 +57,7 @@ SERVERS, STORE = the("Deployment", "towerhall"), the("StatefulSet", "towerhall-s
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def settings(tmp_path_factory: pytest.TempPathFactory) -> ServerSettings:
     folder = tmp_path_factory.mktemp("secrets")
     make_secrets(folder)
     (folder / "metrics_token").write_text("a-token-of-24-characters")
@@ -86,7 +86,9 @@ def test_the_store_runs_as_in_the_compose_file() -> None:
     assert store_flags()[1:3] == ["--replica-announce-ip", "store"]
 
 
-def test_servers_find_the_store_and_what_the_compose_file_gives_them(settings: Settings) -> None:
+def test_servers_find_the_store_and_what_the_compose_file_gives_them(
+    settings: ServerSettings,
+) -> None:
     assert "@towerhall-store:6379/0" in settings.redis_url
     ports = [each["port"] for each in the("Service", "towerhall-store")["spec"]["ports"]]
     assert ports == [6379]
@@ -116,7 +118,7 @@ def test_every_secret_is_a_file_of_the_one_secret(tmp_path: Path) -> None:
     assert mounted == made - {"keeper_password", "store_config", "sentinel_config"}
 
 
-def test_a_server_has_time_to_drain_and_others_stay(settings: Settings) -> None:
+def test_a_server_has_time_to_drain_and_others_stay(settings: ServerSettings) -> None:
     grace = pod_of(SERVERS)["terminationGracePeriodSeconds"]
     leaving = NOTICE_SECONDS + GO_WITHIN_MS / 1000 + CLOSING_SECONDS
     assert grace > leaving + settings.drain_seconds
@@ -128,7 +130,7 @@ def test_a_server_has_time_to_drain_and_others_stay(settings: Settings) -> None:
     assert readiness["periodSeconds"] * readiness["failureThreshold"] < NOTICE_SECONDS
 
 
-def test_probes_ask_the_addresses_of_the_server(settings: Settings) -> None:
+def test_probes_ask_the_addresses_of_the_server(settings: ServerSettings) -> None:
     container = container_of(SERVERS)
     ports = {each["name"]: each["containerPort"] for each in container["ports"]}
     assert ports == {"http": settings.port, "metrics": settings.metrics_port}

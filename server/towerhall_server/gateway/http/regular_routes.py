@@ -34,7 +34,7 @@ from towerhall_server.live.directory import PoisonedRoomError
 from towerhall_server.lobby.my_rooms import admits
 from towerhall_server.regulars.people import Who
 from towerhall_server.regulars.profiles import Wish
-from towerhall_server.regulars.reports import MOST_LINES, Line, Report
+from towerhall_server.regulars.reports import MOST_LINES, ChatLine, Report
 from towerhall_server.room.seats import Person
 from towerhall_server.room.state import Room
 
@@ -127,7 +127,7 @@ class RegularRoutes:
             for message in map(message_of, lines_said)
             if isinstance(message, ServerChat) and message.who == alias
         ]
-        lines = [Line(each.id, each.wall_ms, each.text) for each in said]
+        lines = [ChatLine(each.id, each.wall_ms, each.text) for each in said]
         if wanted.lines:
             lines = [line for line in lines if line.id in wanted.lines]
         held = room.table.seated.get(alias)
