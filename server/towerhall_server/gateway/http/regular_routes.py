@@ -1,7 +1,7 @@
 """Routes about people who come back: profiles, histories, leaderboards, friends, reports, erasure.
 
 As in `routes`, each endpoint reads a request, calls `regulars`, and answers. A person who may not
-be seen looks like nobody.
+be seen is answered as unknown.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -120,7 +120,7 @@ class RegularRoutes:
         room = await self._room(request, wanted.room, person)
         alias = self._alias(room, wanted.seat, wanted.id)
         if alias == room.alias_of(person.id):
-            raise RefusedError("bad_request", detail="nobody reports themselves")
+            raise RefusedError("bad_request", detail="you cannot report yourself")
         lines_said = await self._hall.directory.node.log.said(wanted.room, SAID_LINES)
         said = [
             message
