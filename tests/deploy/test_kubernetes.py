@@ -1,14 +1,22 @@
 """The Kubernetes manifests: in step with the compose file, and with the settings of the server.
 
-`kubernetes-validate --strict` checks them against the schemas of Kubernetes as well; its package is
-no dependency of this project.
+The schemas of Kubernetes come from the package kubernetes-validate, which is fetched and not
+installed: it has 17,000 files.
 """
 
-from collections.abc import Iterator
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from zipfile import ZipFile
 
 import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
 from ruamel.yaml import YAML
 
 from tests.deploy.files import (
@@ -28,6 +36,8 @@ from towerhall_server.live.directory import CLOSING_SECONDS, GO_WITHIN_MS
 
 FOLDER = ROOT / "deploy/kubernetes"
 Document = dict[str, Any]
+VALIDATOR: Final = "kubernetes-validate==1.37.0"
+SCHEMAS: Final = "kubernetes_validate/kubernetes-json-schema/v1.37.0-local-strict/"
 
 
 def documents() -> Iterator[Document]:
@@ -164,3 +174,43 @@ def test_only_servers_reach_the_store() -> None:
     assert policy["podSelector"]["matchLabels"] == STORE["spec"]["selector"]["matchLabels"]
     ((rule,),) = ([each["from"] for each in policy["ingress"]],)
     assert rule == [{"podSelector": {"matchLabels": SERVERS["spec"]["selector"]["matchLabels"]}}]
+
+
+@pytest.fixture(scope="module")
+def problems_of(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[[Document], list[str]]]:
+    """Judges a document by the strict schema of its kind, which refuses unknown keys."""
+    folder = tmp_path_factory.mktemp("schemas")
+    fetch = [*(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"), VALIDATOR]
+    subprocess.run(fetch, cwd=folder, check=True)
+    (wheel,) = folder.glob("*.whl")
+    with ZipFile(wheel) as packed:
+
+        def schema(name: str) -> Any:
+            return json.loads(packed.read(SCHEMAS + name))
+
+        shared = DRAFT202012.create_resource(schema("_definitions.json"))
+        registry = Registry[Any]().with_resource("/api/_definitions.json", shared)
+
+        def problems(document: Document) -> list[str]:
+            group, _, version = document["apiVersion"].rpartition("/")
+            kind = [document["kind"].lower(), *group.split(".")[:1], version]
+            own = schema("-".join(filter(None, kind)) + ".json")
+            found = Draft202012Validator(own, registry=registry).iter_errors(document)
+            return [f"{kind[0]}: {problem.json_path}: {problem.message}" for problem in found]
+
+        yield problems
+
+
+@pytest.mark.timeout(240)
+def test_the_schemas_of_kubernetes_take_every_document(
+    problems_of: Callable[[Document], list[str]],
+) -> None:
+    found = list(documents())
+    assert len(found) > 5
+    assert [problem for each in found for problem in problems_of(each)] == []
+    for change in ({"replicas": "three"}, {"replica": 3}):
+        wrong = deepcopy(SERVERS)
+        wrong["spec"] |= change
+        assert problems_of(wrong) != []
