@@ -12,7 +12,16 @@ from tests.eventlog.several import test_failover, test_same
 from tests.examples import LONG
 from tests.programs.bench import test_bench, test_nodes, test_peers
 from tests.programs.faults.__main__ import PARTS
-from tests.rarely import ENGINES, FAILOVERS, FAULTS, IN_PROGRAMS, ON_SEVERAL, RIGHTS, is_left_out
+from tests.rarely import (
+    ENGINES,
+    FAILOVERS,
+    FAULTS,
+    IN_PROGRAMS,
+    NEEDS_MORE,
+    ON_SEVERAL,
+    RIGHTS,
+    is_left_out,
+)
 from tests.regulars import test_stores
 
 THERE = {
@@ -34,10 +43,12 @@ ALONE = {
     "test_both_games_are_played_from_one_hall",
     "test_the_lesson_of_blocks_is_played_by_fingers",
     "test_a_newcomer_learns_and_builds_a_first_tower",
+    "test_the_same_step_runs_as_a_program_in_go",
 }
 """Long games whose parts other tests try: a turn by mouse, the grid by keyboard, and each game by
 itself. A reload, which a killed server makes necessary as well. The lesson and the first game of
-blocks, whose siblings with cards always run."""
+blocks, whose siblings with cards always run. The program in Go, whose siblings in Python
+and JavaScript always run."""
 
 
 def test_of_each_kind_some_are_always_run() -> None:
@@ -61,6 +72,12 @@ PROGRAMS: Final = {
     "test_nodes.py": test_nodes,
     "test_peers.py": test_peers,
 }
+
+
+def test_what_needs_more_is_there() -> None:
+    for path, names in NEEDS_MORE.items():
+        text = (HERE / path).read_text()
+        assert all(f"def {name}(" in text for name in names), path
 
 
 def test_most_parts_of_the_fault_suite_run_in_it_alone() -> None:
