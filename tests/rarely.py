@@ -58,7 +58,8 @@ RARELY: Final[Mapping[str, Sequence[str]]] = {
         "test_it_suffices_for_games_the_lobby_operators_and_quick_matches[redis]",
         "test_it_suffices_on_stores_of_several_engines",
     ),
-    # It needs a program that `make test` does not install.
+    # They need a program and a package that `make test` does not install.
+    "deploy/test_kubernetes.py": ("test_the_schemas_of_kubernetes_take_every_document",),
     "deploy/test_watching.py": ("test_promtool_reads_every_expression",),
     # A primary that is killed is always tried.
     "eventlog/several/test_failover.py": (

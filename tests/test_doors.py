@@ -1,4 +1,7 @@
-"""The door of each package: the modules that its `__init__` names, which alone serve outsiders."""
+"""The door of each package: the modules that its `__init__` names, which alone serve outsiders.
+
+Public classes have names that are unique in the whole server.
+"""
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
@@ -79,3 +82,14 @@ def test_another_way_in_is_seen() -> None:
     found = users(f"{ROOT}.live", {f"{ROOT}.app": tuple(imported(source))})
     assert found == {"marks": {f"{ROOT}.app"}, "actor": {f"{ROOT}.app"}}
     assert door('__all__ = ["actor"]') == {"actor"}
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    """One word means one idea. Games are left out: their words are those of their rules."""
+    classes: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and ".games." not in module and node.name[0] != "_":
+                classes.setdefault(node.name, []).append(module)
+    assert len(classes) > 300
+    assert {name: modules for name, modules in classes.items() if len(modules) > 1} == {}

@@ -34,7 +34,7 @@ from towerhall_server.access.rates import Buckets, Counts
 from towerhall_server.access.revocations import RevocationStore
 from towerhall_server.access.tokens import Tokens
 from towerhall_server.config.operator_options import frame_ancestors
-from towerhall_server.config.settings import Settings
+from towerhall_server.config.settings import ServerSettings
 from towerhall_server.config.texts import safe_url
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
@@ -68,7 +68,7 @@ from towerhall_server.lobby.quickplay import Quickplay, offer_again
 from towerhall_server.operators.deliveries import Deliveries, Pace
 from towerhall_server.operators.operator import Operators, key_digest
 from towerhall_server.operators.sender import Sender
-from towerhall_server.process.background import lasting
+from towerhall_server.process.background import in_background
 from towerhall_server.process.descriptors import room_for_connections
 from towerhall_server.process.draining import DrainingServer, for_url
 from towerhall_server.process.garbage import sweep
@@ -111,7 +111,7 @@ class Service(msgspec.Struct, frozen=True):
 
 
 @asynccontextmanager
-async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
+async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Service]:
     """All parts between the store and the network."""
     try:
         durable, told = settings.require_durable, not settings.is_embedded
@@ -239,20 +239,20 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             return log.memory.tapped(people.tapped(events.tapped(board.tapped(wakes))))
 
         tasks = (
-            *([lasting("public log", public.publishing.run)] if public else ()),
-            *([lasting("keys", public.history.follow)] if public else ()),
-            lasting("beat", directory.beat),
-            lasting("listen", lambda: directory.listen(heard_by_all)),
-            lasting("board", board.run),
-            lasting("people", people.run),
-            lasting("events", events.run),
-            lasting("coming", quickplay.coming.run),
-            lasting("lag", lambda: watch_lag(node.meters.lag_seconds)),
-            lasting("access", hall.access.follow),
-            lasting("webhooks", lambda: deliveries.run(node)),
-            lasting("records", records.run),
-            lasting("archive", records.archive_late),
-            lasting("regulars", consumer.run),
+            *([in_background("public log", public.publishing.run)] if public else ()),
+            *([in_background("keys", public.history.follow)] if public else ()),
+            in_background("beat", directory.beat),
+            in_background("listen", lambda: directory.listen(heard_by_all)),
+            in_background("board", board.run),
+            in_background("people", people.run),
+            in_background("events", events.run),
+            in_background("expected people", quickplay.expected.run),
+            in_background("lag", lambda: watch_lag(node.meters.lag_seconds)),
+            in_background("access", hall.access.follow),
+            in_background("webhooks", lambda: deliveries.run(node)),
+            in_background("records", records.run),
+            in_background("archive", records.archive_late),
+            in_background("regulars", consumer.run),
         )
         try:
             # The outermost layer: otherwise answers to faults would not be counted.
@@ -269,7 +269,9 @@ async def service(settings: Settings, store_url: str) -> AsyncIterator[Service]:
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _public_log(settings: Settings, log: EventLog, meters: Meters) -> Transparency | None:
+async def _public_log(
+    settings: ServerSettings, log: EventLog, meters: Meters
+) -> Transparency | None:
     """Return the public log, if there is a key to sign it."""
     if not settings.signing_keys:
         logger.warning(
@@ -292,7 +294,7 @@ def _put_back(room: Room, deliveries: Deliveries, lobby_store: LobbyStore) -> No
     offer_again(room, lobby_store)
 
 
-async def serve_together(settings: Settings, announce: Callable[[str], None] = print) -> None:
+async def serve_together(settings: ServerSettings, announce: Callable[[str], None] = print) -> None:
     """Serve with several processes that share a port and a store. This process only watches
     them."""
     async with _store(settings) as store_url:
@@ -303,7 +305,7 @@ async def serve_together(settings: Settings, announce: Callable[[str], None] = p
 
 
 async def serve(
-    settings: Settings,
+    settings: ServerSettings,
     announce: Callable[[str], None] = print,
     listening: socket.socket | None = None,
 ) -> None:
@@ -338,15 +340,15 @@ async def serve(
         )
         notice = 0.0 if settings.is_embedded else NOTICE_SECONDS
         server = DrainingServer(config, lambda: _drain(running, notice), announce)
-        sweeping = asyncio.create_task(sweep(), name="sweep")
+        collecting = asyncio.create_task(sweep(), name="sweep")
         try:
             await server.serve([listening] if listening else None)
         finally:
-            sweeping.cancel()
+            collecting.cancel()
 
 
 @asynccontextmanager
-async def _metrics(settings: Settings, running: Service) -> AsyncIterator[None]:
+async def _metrics(settings: ServerSettings, running: Service) -> AsyncIterator[None]:
     """Run the private port, if the operator wants one, until the last room has ended."""
     if not settings.metrics_port:
         yield
@@ -377,7 +379,7 @@ async def _drain(running: Service, notice_seconds: float) -> None:
 
 
 @asynccontextmanager
-async def _store(settings: Settings) -> AsyncIterator[str]:
+async def _store(settings: ServerSettings) -> AsyncIterator[str]:
     """Yield the URL of the operator's store, or of an embedded engine."""
     if not settings.is_embedded:
         yield settings.redis_url

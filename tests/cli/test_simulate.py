@@ -8,25 +8,25 @@ import pytest
 from tests.games.folders import more_folders
 from tests.games.tile_duel import GAME as TILE_DUEL
 from towerhall_server.cli.main import main
-from towerhall_server.cli.simulate import Outcome, Spread, play_series, spreads, standings
+from towerhall_server.cli.simulate import BotOutcome, Spread, play_series, spreads, standings
 from towerhall_server.game import discover
 
 GAME = discover()["five_towers"]
 
 
-def outcome(share: float, score: int = 0) -> Outcome:
-    return Outcome(share=share, score=score, decisions=2, seconds=0.004, slowest=0.003)
+def outcome(share: float, score: int = 0) -> BotOutcome:
+    return BotOutcome(share=share, score=score, decisions=2, seconds=0.004, slowest=0.003)
 
 
 def series(
     bots: tuple[str, ...], games: int, *, seed: int = 1, jobs: int = 1
-) -> list[list[Outcome]]:
+) -> list[list[BotOutcome]]:
     options = GAME.presets["standard"]
     played = play_series(GAME.name, options, bots, games, seed=seed, jobs=jobs)
     return [each.outcomes for each in played]
 
 
-def results(played: list[list[Outcome]]) -> list[list[tuple[float, int, int]]]:
+def results(played: list[list[BotOutcome]]) -> list[list[tuple[float, int, int]]]:
     return sorted([(o.share, o.score, o.decisions) for o in game] for game in played)
 
 

@@ -16,7 +16,7 @@ from towerhall_server.config.settings import (
     PRODUCTION,
     READERS,
     SECRETS,
-    Settings,
+    ServerSettings,
     SettingsError,
     read_place,
     read_settings,
@@ -153,7 +153,10 @@ def test_everything_can_be_set() -> None:
         for name, (_, value) in examples.items():
             place = settings.limits if name.startswith("limit_") else settings
             assert getattr(place, name.removeprefix("limit_")) == value
-    fields = {*Settings.__struct_fields__, *(f"limit_{name}" for name in Limits.__struct_fields__)}
+    fields = {
+        *ServerSettings.__struct_fields__,
+        *(f"limit_{name}" for name in Limits.__struct_fields__),
+    }
     assert fields - {"limits"} == examples.keys()
 
 
@@ -220,7 +223,7 @@ def test_search_processes_are_shared_out_to_the_workers(monkeypatch: pytest.Monk
     cases = {(0, 1, 8): 7, (0, 1, 1): 1, (0, 4, 8): 1, (0, 3, 8): 2, (6, 3, 1): 2, (1, 4, 8): 1}
     for (wanted, workers, cores), each in cases.items():
         monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
-        settings = Settings(
+        settings = ServerSettings(
             data_folder=Path(), token_keys=(), workers=workers, search_processes=wanted
         )
         assert settings.most_searches == each

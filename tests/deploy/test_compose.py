@@ -25,7 +25,7 @@ from tests.deploy.files import (
 )
 from tests.end_to_end.topology import store
 from tests.store.engines import client
-from towerhall_server.config.settings import FILE, PREFIX, READERS, Settings, read_settings
+from towerhall_server.config.settings import FILE, PREFIX, READERS, ServerSettings, read_settings
 from towerhall_server.config.settings import SECRETS as SECRET_SETTINGS
 from towerhall_server.store.check import check_store
 
@@ -41,7 +41,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def settings_of(service: dict[str, Any], made: Path) -> Settings:
+def settings_of(service: dict[str, Any], made: Path) -> ServerSettings:
     return read_settings(environment(service, {}, made) | {"HOME": "nowhere"}, {})
 
 

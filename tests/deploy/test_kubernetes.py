@@ -1,14 +1,22 @@
 """The Kubernetes manifests: in step with the compose file, and with the settings of the server.
 
-`kubernetes-validate --strict` checks them against the schemas of Kubernetes as well; its package is
-no dependency of this project.
+The schemas of Kubernetes come from the package kubernetes-validate, which is fetched and not
+installed: it has 17,000 files.
 """
 
-from collections.abc import Iterator
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from zipfile import ZipFile
 
 import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
 from ruamel.yaml import YAML
 
 from tests.deploy.files import (
@@ -23,11 +31,13 @@ from tests.deploy.files import (
     store_flags,
 )
 from towerhall_server.app import NOTICE_SECONDS
-from towerhall_server.config.settings import Settings, read_settings
+from towerhall_server.config.settings import ServerSettings, read_settings
 from towerhall_server.live.directory import CLOSING_SECONDS, GO_WITHIN_MS
 
 FOLDER = ROOT / "deploy/kubernetes"
 Document = dict[str, Any]
+VALIDATOR: Final = "kubernetes-validate==1.37.0"
+SCHEMAS: Final = "kubernetes_validate/kubernetes-json-schema/v1.37.0-local-strict/"
 
 
 def documents() -> Iterator[Document]:
@@ -57,7 +67,7 @@ SERVERS, STORE = the("Deployment", "towerhall"), the("StatefulSet", "towerhall-s
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def settings(tmp_path_factory: pytest.TempPathFactory) -> ServerSettings:
     folder = tmp_path_factory.mktemp("secrets")
     make_secrets(folder)
     (folder / "metrics_token").write_text("a-token-of-24-characters")
@@ -86,7 +96,9 @@ def test_the_store_runs_as_in_the_compose_file() -> None:
     assert store_flags()[1:3] == ["--replica-announce-ip", "store"]
 
 
-def test_servers_find_the_store_and_what_the_compose_file_gives_them(settings: Settings) -> None:
+def test_servers_find_the_store_and_what_the_compose_file_gives_them(
+    settings: ServerSettings,
+) -> None:
     assert "@towerhall-store:6379/0" in settings.redis_url
     ports = [each["port"] for each in the("Service", "towerhall-store")["spec"]["ports"]]
     assert ports == [6379]
@@ -116,7 +128,7 @@ def test_every_secret_is_a_file_of_the_one_secret(tmp_path: Path) -> None:
     assert mounted == made - {"keeper_password", "store_config", "sentinel_config"}
 
 
-def test_a_server_has_time_to_drain_and_others_stay(settings: Settings) -> None:
+def test_a_server_has_time_to_drain_and_others_stay(settings: ServerSettings) -> None:
     grace = pod_of(SERVERS)["terminationGracePeriodSeconds"]
     leaving = NOTICE_SECONDS + GO_WITHIN_MS / 1000 + CLOSING_SECONDS
     assert grace > leaving + settings.drain_seconds
@@ -128,7 +140,7 @@ def test_a_server_has_time_to_drain_and_others_stay(settings: Settings) -> None:
     assert readiness["periodSeconds"] * readiness["failureThreshold"] < NOTICE_SECONDS
 
 
-def test_probes_ask_the_addresses_of_the_server(settings: Settings) -> None:
+def test_probes_ask_the_addresses_of_the_server(settings: ServerSettings) -> None:
     container = container_of(SERVERS)
     ports = {each["name"]: each["containerPort"] for each in container["ports"]}
     assert ports == {"http": settings.port, "metrics": settings.metrics_port}
@@ -162,3 +174,43 @@ def test_only_servers_reach_the_store() -> None:
     assert policy["podSelector"]["matchLabels"] == STORE["spec"]["selector"]["matchLabels"]
     ((rule,),) = ([each["from"] for each in policy["ingress"]],)
     assert rule == [{"podSelector": {"matchLabels": SERVERS["spec"]["selector"]["matchLabels"]}}]
+
+
+@pytest.fixture(scope="module")
+def problems_of(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[[Document], list[str]]]:
+    """Judges a document by the strict schema of its kind, which refuses unknown keys."""
+    folder = tmp_path_factory.mktemp("schemas")
+    fetch = [*(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"), VALIDATOR]
+    subprocess.run(fetch, cwd=folder, check=True)
+    (wheel,) = folder.glob("*.whl")
+    with ZipFile(wheel) as packed:
+
+        def schema(name: str) -> Any:
+            return json.loads(packed.read(SCHEMAS + name))
+
+        shared = DRAFT202012.create_resource(schema("_definitions.json"))
+        registry = Registry[Any]().with_resource("/api/_definitions.json", shared)
+
+        def problems(document: Document) -> list[str]:
+            group, _, version = document["apiVersion"].rpartition("/")
+            kind = [document["kind"].lower(), *group.split(".")[:1], version]
+            own = schema("-".join(filter(None, kind)) + ".json")
+            found = Draft202012Validator(own, registry=registry).iter_errors(document)
+            return [f"{kind[0]}: {problem.json_path}: {problem.message}" for problem in found]
+
+        yield problems
+
+
+@pytest.mark.timeout(240)
+def test_the_schemas_of_kubernetes_take_every_document(
+    problems_of: Callable[[Document], list[str]],
+) -> None:
+    found = list(documents())
+    assert len(found) > 5
+    assert [problem for each in found for problem in problems_of(each)] == []
+    for change in ({"replicas": "three"}, {"replica": 3}):
+        wrong = deepcopy(SERVERS)
+        wrong["spec"] |= change
+        assert problems_of(wrong) != []

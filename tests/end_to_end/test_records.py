@@ -16,7 +16,7 @@ from tests.store.engines import running as running_engine
 from towerhall_client.http import Service
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.live.kept import encode
-from towerhall_server.live.record_store import Kept, find_record
+from towerhall_server.live.record_store import KeptRecord, find_record
 
 PATIENCE_SECONDS = 15.0
 
@@ -50,7 +50,7 @@ async def finished(url: str) -> str:
     return made.code
 
 
-async def kept(place: Place, code: str) -> Kept:
+async def kept(place: Place, code: str) -> KeptRecord:
     """The record, once the server has kept it."""
     async with EventLog(place.store) as log, asyncio.timeout(PATIENCE_SECONDS):
         while (found := await find_record(log, code)) is None:  # noqa: ASYNC110
@@ -58,7 +58,7 @@ async def kept(place: Place, code: str) -> Kept:
     return found
 
 
-async def keep(place: Place, code: str, other: Kept) -> None:
+async def keep(place: Place, code: str, other: KeptRecord) -> None:
     """Put something else in its place."""
     async with EventLog(place.store) as log:
         await log.keep_record(code, encode(other), 60_000)
@@ -76,7 +76,7 @@ async def test_what_is_kept_is_sent_and_nothing_is_made_for_a_request(place: Pla
     code = await finished(place.url)
     found = await kept(place, code)
     packed = gzip.compress(b'{"kept": "as it is"}')
-    await keep(place, code, Kept(found.place, b"", packed))
+    await keep(place, code, KeptRecord(found.place, b"", packed))
     for _ in range(3):
         answer = await asyncio.to_thread(ask, place.url, "GET", f"/v1/rooms/{code}/record")
         assert answer.document == {"kept": "as it is"}

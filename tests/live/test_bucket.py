@@ -22,10 +22,10 @@ from towerhall_server.eventlog.unarchived import unarchived
 from towerhall_server.live import records as records_module
 from towerhall_server.live.archive import Archive
 from towerhall_server.live.bucket import (
-    Bucket,
     BucketAccess,
     BucketError,
     BucketName,
+    ObjectBucket,
     signed_headers,
 )
 from towerhall_server.live.record_store import DAY_MS
@@ -74,9 +74,9 @@ class S3Server:
             self._process.kill()
             self._process.wait()
 
-    def bucket(self, name: BucketName = NAME, **changes: str) -> Bucket:
+    def bucket(self, name: BucketName = NAME, **changes: str) -> ObjectBucket:
         access = msgspec.structs.replace(self.access, **changes)
-        return Bucket(name, access, retries=())
+        return ObjectBucket(name, access, retries=())
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +212,9 @@ async def test_a_failure_that_may_pass_is_retried_and_others_are_not() -> None:
 
     async with await asyncio.start_server(serve, HOST, 0) as server:
         port = server.sockets[0].getsockname()[1]
-        bucket = Bucket(NAME, BucketAccess(f"http://{HOST}:{port}", KEY, SECRET), retries=(0, 0))
+        bucket = ObjectBucket(
+            NAME, BucketAccess(f"http://{HOST}:{port}", KEY, SECRET), retries=(0, 0)
+        )
         assert await asyncio.to_thread(bucket.get, "a") == b""
         assert len(asked) == 3
         with pytest.raises(BucketError, match="403"):

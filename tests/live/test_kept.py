@@ -9,7 +9,7 @@ import pytest
 
 from tests.versions.golden import FOLDER
 from towerhall_server.eventlog.entry import START
-from towerhall_server.live.kept import Kept, decode, encode, zipped
+from towerhall_server.live.kept import KeptRecord, decode, encode, zipped
 
 RECORDS = sorted(FOLDER.glob("*/*.record.json"))
 MOST_BYTES = 25_000
@@ -18,7 +18,7 @@ MOST_BYTES = 25_000
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.name)
 def test_a_record_of_a_whole_game_is_small_and_comes_back_as_it_was(path: Path) -> None:
     file = path.read_bytes()
-    kept = Kept(START, b"key", zipped(file), b"owed", archived=True)
+    kept = KeptRecord(START, b"key", zipped(file), b"owed", archived=True)
     data = encode(kept)
     assert len(data) < min(MOST_BYTES, 0.95 * len(kept.packed))
     assert decode(data) == kept
@@ -33,7 +33,7 @@ def test_there_are_records_of_both_games() -> None:
 def test_a_record_that_an_older_version_has_kept_is_read() -> None:
     packed = gzip.compress(b'{"format": 2}' * 50, mtime=0)
     older = msgspec.msgpack.encode([START, b"key", packed, b"owed"])
-    assert decode(older) == Kept(START, b"key", packed, b"owed")
+    assert decode(older) == KeptRecord(START, b"key", packed, b"owed")
 
 
 def test_an_older_version_takes_the_new_form_for_none_and_not_for_gzip() -> None:
@@ -42,12 +42,12 @@ def test_an_older_version_takes_the_new_form_for_none_and_not_for_gzip() -> None
         key_hash: bytes
         packed: bytes
 
-    data = encode(Kept(START, b"", zipped(b"x" * 999)))
+    data = encode(KeptRecord(START, b"", zipped(b"x" * 999)))
     with pytest.raises(msgspec.ValidationError):
         msgspec.msgpack.decode(data, type=Older)
 
 
 def test_gzip_of_another_library_is_kept_as_it_is() -> None:
     other = zlib.compressobj(1, zlib.DEFLATED, 31)
-    kept = Kept(START, b"", other.compress(b"abc" * 500) + other.flush())
+    kept = KeptRecord(START, b"", other.compress(b"abc" * 500) + other.flush())
     assert decode(encode(kept)) == kept

@@ -13,7 +13,12 @@ from towerhall_server.eventlog.log import EventLog
 from towerhall_server.live import record_store as record_module
 from towerhall_server.live import records as records_module
 from towerhall_server.live.follower import BACKSTOP_MS
-from towerhall_server.live.record_store import Kept, RecordNotReadyError, find_record, make_record
+from towerhall_server.live.record_store import (
+    KeptRecord,
+    RecordNotReadyError,
+    find_record,
+    make_record,
+)
 from towerhall_server.live.records import Records
 from towerhall_server.record.verify import verify
 from towerhall_server.room.steps import KEPT_MS
@@ -48,7 +53,7 @@ def records_of(node: LiveNode, keep_days: int = 30) -> Records:
     return Records(node.log, GAMES, keep_days)
 
 
-async def kept_soon(log: EventLog, code: str) -> Kept:
+async def kept_soon(log: EventLog, code: str) -> KeptRecord:
     async with asyncio.timeout(PATIENCE_SECONDS):
         while (kept := await find_record(log, code)) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
@@ -183,7 +188,7 @@ async def test_faults_of_the_store_and_of_one_room_do_not_keep_other_records_fro
     faults = {rooms[0].code: StoreError("no answer"), rooms[1].code: ValueError("a poisoned room")}
     find_or_make = record_module.find_or_make_record
 
-    async def faulty(log: EventLog, code: str, *more: Any) -> Kept | None:
+    async def faulty(log: EventLog, code: str, *more: Any) -> KeptRecord | None:
         if code in faults:
             raise faults.pop(code)
         return await find_or_make(log, code, *more)

@@ -10,7 +10,7 @@ from tests.live.live_rooms import LiveNode, live_node
 from tests.lobby.test_quickplay import At, here, person, there
 from towerhall_server.eventlog.lobby import COMING, Expected
 from towerhall_server.lobby import arrivals, quickplay
-from towerhall_server.lobby.arrivals import Coming
+from towerhall_server.lobby.arrivals import ExpectedPeople
 from towerhall_server.room.table import Table
 from towerhall_server.store.errors import StoreError
 
@@ -50,10 +50,10 @@ async def test_whoever_does_not_come_loses_the_seat_and_who_is_there_keeps_it(
     going = await here.node.enter(ann.code, "cyd")
     await going.do("ready")
     going.leave()
-    await here.quickplay.coming.sweep()
+    await here.quickplay.expected.sweep()
     assert (await table_of(here.node, ann.code)).taken == 3, "it was too early"
     await time_is_up(redis)
-    await here.quickplay.coming.sweep()
+    await here.quickplay.expected.sweep()
     await looking.until(lambda: str(bob.seat) not in looking.view["room"]["seats"])
     assert set(looking.view["room"]["seats"]) == {str(ann.seat), str(cyd.seat)}
     assert await expected(redis) == 0
@@ -66,7 +66,7 @@ async def test_another_node_frees_the_seats_that_a_dead_one_gave(
         ann = await At(mortal).seat("ann")
     assert (await table_of(there.node, ann.code)).taken == 1
     await time_is_up(redis)
-    await there.quickplay.coming.sweep()
+    await there.quickplay.expected.sweep()
     assert (await table_of(there.node, ann.code)).taken == 0
     assert (await there.seat("bob")).code == ann.code, "and somebody else can have it"
 
@@ -83,7 +83,7 @@ async def test_a_node_that_dies_before_the_seat_is_given_leaves_nothing_to_do(
             await here.seat("ann")
     assert await expected(redis) == 1, "it is noted before the seat is given"
     await time_is_up(redis)
-    await there.quickplay.coming.sweep()
+    await there.quickplay.expected.sweep()
     assert await expected(redis) == 0
 
 
@@ -94,10 +94,10 @@ async def test_what_a_dead_sweeper_had_taken_is_taken_by_the_next(
     await time_is_up(redis)
     taken = await here.store.late(arrivals.LEASE_MS, 10)
     assert [who for who, _ in taken] == [Expected(ann.code, person("ann").id)]
-    await there.quickplay.coming.sweep()
+    await there.quickplay.expected.sweep()
     assert (await table_of(there.node, ann.code)).taken == 1, "it is somebody else's for a while"
     await asyncio.sleep(arrivals.LEASE_MS / 1000)
-    await there.quickplay.coming.sweep()
+    await there.quickplay.expected.sweep()
     assert (await table_of(there.node, ann.code)).taken == 0
 
 
@@ -124,7 +124,7 @@ async def test_those_whose_room_is_gone_or_has_begun_are_forgotten(
         viewer.leave()
     await here.store.expect(Expected("ZZZZZZ", person("cyd").id), 0)
     await time_is_up(redis)
-    await there.quickplay.coming.sweep()
+    await there.quickplay.expected.sweep()
     assert (await table_of(there.node, ann.code)).taken == 2
     assert await expected(redis) == 0
 
@@ -144,7 +144,7 @@ async def test_after_an_outage_people_have_all_of_their_time_again(
 
     monkeypatch.setattr(here.store, "late", late)
     began = loop.time()
-    running = asyncio.create_task(Coming(here.node.directory, here.store).run())
+    running = asyncio.create_task(ExpectedPeople(here.node.directory, here.store).run())
     async with asyncio.timeout(10):
         while len(swept) < 3:  # noqa: ASYNC110 - nobody announces it
             await asyncio.sleep(0.01)

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from tests.protocol.test_spec import blocks, clause, fields_of, keys_of, rooms, table
-from towerhall_server.config.settings import Settings
+from towerhall_server.config.settings import ServerSettings
 from towerhall_server.eventlog import operators as store
 from towerhall_server.gateway.http import operator_requests, operator_routes
 from towerhall_server.gateway.http.operator_routes import OperatorRoutes
@@ -53,7 +53,7 @@ def test_numbers_are_those_of_the_code() -> None:
     assert f"1 to {operator.MOST_EXTERNAL} characters" in " ".join(clause(162).split())
     assert store.ONCE_MS == 1000 * DAY_SECONDS
     assert f"again after {operator_routes.BUSY_MS // 1000} s" in clause(163)
-    defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
+    defaults = {field.name: field.default for field in msgspec.structs.fields(ServerSettings)}
     assert defaults["join_minutes"] == DAY_SECONDS // 60
     assert f"at most {operator_requests.MOST_REASON} characters" in " ".join(clause(167).split())
     assert f"in the last {store.PERSON_MS // store.DAY_MS} days" in clause(167)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from towerhall_server.process import background as module
-from towerhall_server.process.background import lasting
+from towerhall_server.process.background import in_background
 
 
 async def test_a_fault_is_noted_and_what_met_it_begins_again(
@@ -22,7 +22,7 @@ async def test_a_fault_is_noted_and_what_met_it_begins_again(
         third.set()
         await asyncio.Event().wait()
 
-    task = lasting("beat", run)
+    task = in_background("beat", run)
     await asyncio.wait_for(third.wait(), 5)
     assert task.get_name() == "beat"
     assert [record.message for record in caplog.records] == ["beat failed and is restarted"] * 2
@@ -35,4 +35,4 @@ async def test_what_has_nothing_to_do_may_end() -> None:
     async def run() -> None:
         pass
 
-    await asyncio.wait_for(lasting("webhooks", run), 5)
+    await asyncio.wait_for(in_background("webhooks", run), 5)

@@ -89,7 +89,7 @@ from towerhall_server.room.state import Room
 from towerhall_server.room.steps import Plan, Step
 from towerhall_server.room.view import SHARED, view
 from towerhall_server.signing.history import PublishedKey
-from towerhall_server.transparency.store import LONG_DAYS, Counts
+from towerhall_server.transparency.store import LONG_DAYS, RoomCounts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPEC = (ROOT / "protocol/SPEC.md").read_text()
@@ -517,7 +517,7 @@ def test_the_public_log_is_that_of_the_code() -> None:
     for kind, written in zip((Opened, Ended, Dropped), leaves, strict=True):
         assert sorted(written) == sorted(["kind", *fields_of(kind)])
     numbers = meanings(183)
-    assert set(fields_of(Counts)) <= set(numbers)
+    assert set(fields_of(RoomCounts)) <= set(numbers)
     assert numbers["long_days"] == str(LONG_DAYS)
     (key,) = (keys_of(found) for found in re.findall(r"`\{([^}]+)\}` each", clause(180)))
     assert key == fields_of(PublishedKey)

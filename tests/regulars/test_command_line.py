@@ -11,7 +11,7 @@ from towerhall_server.cli import projections as on_projections
 from towerhall_server.cli import reports as on_reports
 from towerhall_server.cli.on_store import NotDoneError
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.regulars.reports import Line, Report, Reports
+from towerhall_server.regulars.reports import ChatLine, Report, Reports
 
 
 async def test_a_rebuild_by_the_command_line_leaves_the_same(
@@ -33,7 +33,7 @@ async def test_a_rebuild_by_the_command_line_leaves_the_same(
 async def test_reports_are_listed_without_control_characters_and_settled(
     log: EventLog, redis: Redis, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = (Line("1-0", 1, "rude \x1b[2J"),)
+    lines = (ChatLine("1-0", 1, "rude \x1b[2J"),)
     report = Report("ABCDEF", "a" * 11, "b" * 11, "Ben", "chat", "look", lines)
     await Reports(log).add("", report)
     await on_reports._list(log, Namespace(operator="", json=False))

@@ -22,7 +22,7 @@ from towerhall_server.regulars.ends import End
 from towerhall_server.regulars.journal import MOST_PAST
 from towerhall_server.regulars.reports import Report
 from towerhall_server.regulars.service import open_regulars
-from towerhall_server.regulars.slips import PLACED_GAMES, Plan
+from towerhall_server.regulars.slips import PLACED_GAMES, SlipBatch
 from towerhall_server.store.batch import Call
 from towerhall_server.store.slots import slot_of
 
@@ -187,7 +187,7 @@ async def test_a_consumer_from_before_a_rebuild_is_refused(log: EventLog, redis:
     await table.consumer().note(end(2).code)
     slips = await table.journal.after(1, 1)
     standings = await table.journal.standings(slips[2].handles, ["five_towers"])
-    await table.journal.begin(Plan(2, 2, 0, standings))
+    await table.journal.begin(SlipBatch(2, 2, 0, standings))
     place = await table.journal.place()
     await table.journal.order_rebuild()
     late, table.batch = table.consumer("late"), 1

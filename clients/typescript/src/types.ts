@@ -132,7 +132,7 @@ export interface ListedRoom {
   bot_accounts?: boolean;
   /** The places that bot accounts have in `names`. */
   bot_accounts_at?: number[];
-  /** A sandbox room, whose clocks run so many times as fast; left out: an ordinary room. */
+  /** A sandbox room: the factor by which its clocks are faster; left out: an ordinary room. */
   sandbox?: number;
   rated?: boolean;
   /** Name of the host, if the host sits there: in `GET /v1/rooms/CODE` only. */

@@ -55,7 +55,7 @@ Act = Literal[
 ]
 
 
-class Entry(msgspec.Struct, frozen=True):
+class AuditEntry(msgspec.Struct, frozen=True):
     """One act."""
 
     time: int
@@ -94,20 +94,20 @@ class Audit:
             self._meters.audit_lost += 1
             logger.warning("the audit log lacks an entry: %s by %s", act, source)
 
-    async def read(self, since_ms: int = 0) -> list[Entry]:
+    async def read(self, since_ms: int = 0) -> list[AuditEntry]:
         """Return all entries from that time on, oldest first. Raises `StoreError`."""
-        found: list[Entry] = []
+        found: list[AuditEntry] = []
         for source in sorted(await self._ask("HKEYS", SOURCES)):
             found += await self._of(source.decode(), since_ms)
         return sorted(found, key=lambda entry: entry.time)
 
-    async def _of(self, source: str, since_ms: int) -> list[Entry]:
-        found: list[Entry] = []
+    async def _of(self, source: str, since_ms: int) -> list[AuditEntry]:
+        found: list[AuditEntry] = []
         start = str(max(since_ms, 0))
         while page := await self._ask("XRANGE", _stream(source), start, "+", "COUNT", PAGE):
             for name, (_, data) in page:
                 kept = msgspec.json.decode(data, type=_Kept)
-                found.append(Entry(_time_of(name), source, kept.act, kept.about))
+                found.append(AuditEntry(_time_of(name), source, kept.act, kept.about))
             start = f"({page[-1][0].decode()}"
         return found
 

@@ -51,7 +51,7 @@ def of_key(digest: str) -> str:
     return KEY + digest
 
 
-class Change(msgspec.Struct, frozen=True):
+class RevokedName(msgspec.Struct, frozen=True):
     """One revoked name."""
 
     name: str
@@ -81,12 +81,12 @@ class RevocationStore:
         found = await self._log.call(Call(packed("HMGET", AFTER, *names)))
         return max(int(stamp or 0) for stamp in found)
 
-    async def since(self, changed: int) -> tuple[int, list[Change]]:
+    async def since(self, changed: int) -> tuple[int, list[RevokedName]]:
         """Return the number of names, and the changes after that stamp."""
         found: list[Any] = await self._log.call(run_call(_REVOKED, (AFTER, NEWS), changed))
         count, *fields = found
         triples = zip(fields[::3], fields[1::3], fields[2::3], strict=True)
-        return count, [Change(name.decode(), int(a), int(c)) for name, a, c in triples]
+        return count, [RevokedName(name.decode(), int(a), int(c)) for name, a, c in triples]
 
 
 class Revocations:
@@ -132,7 +132,7 @@ class Revocations:
                 await self._store.revoke(name, after=after)
         return news
 
-    def _take(self, changes: Sequence[Change]) -> bool:
+    def _take(self, changes: Sequence[RevokedName]) -> bool:
         news = False
         for change in changes:
             self._read = max(self._read, change.changed)

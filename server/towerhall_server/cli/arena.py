@@ -10,7 +10,7 @@ import msgspec
 from towerhall_server.game import AnyGame, Rejected, Result, Seat
 
 
-class Step(msgspec.Struct, frozen=True):
+class BotMove(msgspec.Struct, frozen=True):
     """One decision: the seat, the command, its effect, and the bot's thinking time."""
 
     seat: Seat
@@ -34,7 +34,7 @@ def opening(game: AnyGame, options: msgspec.Struct, seats: int, seed: bytes) -> 
 
 def play(
     game: AnyGame, options: msgspec.Struct, bots: Sequence[str], seed: bytes
-) -> Iterator[Step]:
+) -> Iterator[BotMove]:
     """Play to the end, step by step; each bot sees only its view and its offers."""
     state = opening(game, options, len(bots), seed)
     number = 0
@@ -54,11 +54,11 @@ def play(
         if isinstance(events, Rejected):
             raise RuntimeError(f"{bots[seat]} made an illegal command {command}: {events}")
         after = game.play(state, events)
-        yield Step(seat, command, events, state, after, seconds)
+        yield BotMove(seat, command, events, state, after, seconds)
         state = after
 
 
-def final_result(game: AnyGame, steps: Sequence[Step]) -> Result:
+def final_result(game: AnyGame, steps: Sequence[BotMove]) -> Result:
     result = game.result(steps[-1].after)
     if result is None:
         raise RuntimeError(f"{game.name} stopped without a result")

@@ -10,7 +10,7 @@ from signal import SIG_IGN, SIGINT, signal
 
 import msgspec
 
-from towerhall_server.cli.arena import Step, final_result, match_seed, play
+from towerhall_server.cli.arena import BotMove, final_result, match_seed, play
 from towerhall_server.cli.arguments import (
     Subparsers,
     add_match_arguments,
@@ -35,7 +35,7 @@ MOST_JOBS = 64
 PERCENTILE = 0.95
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class BotOutcome(msgspec.Struct, frozen=True):
     """One bot in one game."""
 
     share: float
@@ -49,7 +49,7 @@ class Outcome(msgspec.Struct, frozen=True):
 class Played(msgspec.Struct, frozen=True):
     """One game: an outcome for each bot as listed, and the game's own figures."""
 
-    outcomes: list[Outcome]
+    outcomes: list[BotOutcome]
     figures: Mapping[str, int]
 
 
@@ -64,7 +64,7 @@ class Spread(msgspec.Struct, frozen=True):
     most: int
 
 
-class Standing(msgspec.Struct, frozen=True):
+class BotTotal(msgspec.Struct, frozen=True):
     """One bot over all games."""
 
     bot: str
@@ -145,13 +145,13 @@ def play_match(
         share = 1 / len(result.winners) if seat in result.winners else 0.0
         spent = times[seat]
         outcomes.append(
-            Outcome(share, result.scores[seat], len(spent), sum(spent), max(spent, default=0.0))
+            BotOutcome(share, result.scores[seat], len(spent), sum(spent), max(spent, default=0.0))
         )
     return Played(outcomes, _figures(game, options, seats, seed_of_match, steps))
 
 
 def _figures(
-    game: AnyGame, options: msgspec.Struct, seats: int, seed: bytes, steps: Sequence[Step]
+    game: AnyGame, options: msgspec.Struct, seats: int, seed: bytes, steps: Sequence[BotMove]
 ) -> Mapping[str, int]:
     """Count the game's figures, from its last state and from all events since the start."""
     if game.figures is None:
@@ -160,7 +160,7 @@ def _figures(
     return game.figures(steps[-1].after, (*setup, *(e for step in steps for e in step.events)))
 
 
-def standings(bots: Sequence[str], outcomes: Sequence[list[Outcome]]) -> list[Standing]:
+def standings(bots: Sequence[str], outcomes: Sequence[list[BotOutcome]]) -> list[BotTotal]:
     games = len(outcomes)
     rows = []
     for bot, played in zip(bots, zip(*outcomes, strict=True), strict=True):
@@ -168,7 +168,7 @@ def standings(bots: Sequence[str], outcomes: Sequence[list[Outcome]]) -> list[St
         variance = sum((outcome.share - share) ** 2 for outcome in played) / max(games - 1, 1)
         decisions = max(sum(outcome.decisions for outcome in played), 1)
         rows.append(
-            Standing(
+            BotTotal(
                 bot=bot,
                 share=share,
                 share_error=sqrt(variance / games),
@@ -180,7 +180,7 @@ def standings(bots: Sequence[str], outcomes: Sequence[list[Outcome]]) -> list[St
     return rows
 
 
-def table(rows: Sequence[Standing]) -> Iterator[str]:
+def table(rows: Sequence[BotTotal]) -> Iterator[str]:
     yield f"{'bot':<12} {'wins':>7} {'+-':>6} {'score':>7} {'decision':>11} {'slowest':>11}"
     for row in rows:
         yield (

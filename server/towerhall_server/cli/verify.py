@@ -21,7 +21,7 @@ from towerhall_server.game import discover
 if TYPE_CHECKING:
     from towerhall_server.eventlog.entry import Entry
     from towerhall_server.record.findings import Finding
-    from towerhall_server.record.verify import Report, Summary
+    from towerhall_server.record.verify import Summary, Verification
 
 EXAMPLES = """\
 examples:
@@ -132,7 +132,7 @@ def _chance(summary: "Summary") -> str:
     return f"in the cards were the nonces of {'seats' if ',' in seats else 'seat'} {seats}"
 
 
-def checks(report: "Report", seen: tuple[Evidence, ...]) -> Iterator[str]:
+def checks(report: "Verification", seen: tuple[Evidence, ...]) -> Iterator[str]:
     """Yield a line for each check, and for each check that was impossible."""
     summary, found = report.summary, {finding.code for finding in report.findings}
     if summary is None:

@@ -38,7 +38,7 @@ class SettingsError(Exception):
     """The message names the setting, its mistake, and a correct form."""
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """All settings. Made by `read_settings`."""
 
     data_folder: Path
@@ -145,12 +145,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         values = (f"{name}={value!r}" for name, value in self.shown().items())
-        return f"Settings({', '.join(values)})"
+        return f"ServerSettings({', '.join(values)})"
 
 
 def read_settings(
     environ: Mapping[str, str], overrides: Mapping[str, str | int | float | Path | None]
-) -> Settings:
+) -> ServerSettings:
     """Read settings from the environment and from flags (`redis_url` for --redis-url; None: not
     given).
 
@@ -183,7 +183,7 @@ def read_settings(
     chosen["redis_url"] = _with_password(
         chosen.get("redis_url", ""), chosen.pop("redis_password", "")
     )
-    settings = Settings(**chosen, limits=Limits(**limits))
+    settings = ServerSettings(**chosen, limits=Limits(**limits))
     _check_metrics(settings)
     _check_archive(settings)
     try:
@@ -252,7 +252,7 @@ def _with_password(url: str, password: str) -> str:
 def _check_sandbox(chosen: Mapping[str, Any]) -> None:
     """Refuse a sandbox with a setting of a real service: its rooms prove nothing, anyone in them
     may make the log lose its end, and its rates are off."""
-    defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
+    defaults = {field.name: field.default for field in msgspec.structs.fields(ServerSettings)}
     for name in PRODUCTION:
         if chosen.get(name, defaults[name]) != defaults[name]:
             raise SettingsError(
@@ -261,7 +261,7 @@ def _check_sandbox(chosen: Mapping[str, Any]) -> None:
             )
 
 
-def _check_metrics(chosen: Settings) -> None:
+def _check_metrics(chosen: ServerSettings) -> None:
     at, token = (chosen.metrics_host, chosen.metrics_port), chosen.metrics_token
     try:
         private.check(*at, token, chosen.workers, chosen.port)
@@ -269,7 +269,7 @@ def _check_metrics(chosen: Settings) -> None:
         raise SettingsError(str(problem)) from None
 
 
-def _check_archive(chosen: Settings) -> None:
+def _check_archive(chosen: ServerSettings) -> None:
     is_bucket = isinstance(chosen.archive, BucketName)
     for name in ("archive_endpoint", "archive_key", "archive_secret"):
         variable = PREFIX + name.upper()

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from towerhall_server.eventlog.entry import START
-from towerhall_server.live.bucket import Bucket, BucketAccess, BucketName
-from towerhall_server.live.kept import Kept
+from towerhall_server.live.bucket import BucketAccess, BucketName, ObjectBucket
+from towerhall_server.live.kept import KeptRecord
 from towerhall_server.record.format import key_hash_of
 
 logger = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class Archive:
             return str(error)
         return None
 
-    async def put(self, code: str, kept: Kept) -> bool:
+    async def put(self, code: str, kept: KeptRecord) -> bool:
         """Write a record, or replace the one of the same game. Returns False if that is not
         possible: the record has to stay in the store."""
         try:
@@ -59,7 +59,7 @@ class Archive:
             return False
         return True
 
-    async def find(self, code: str) -> Kept | None:
+    async def find(self, code: str) -> KeptRecord | None:
         """Return the newest record of a room with that code."""
         try:
             return await asyncio.to_thread(self._read, code)
@@ -67,7 +67,7 @@ class Archive:
             logger.warning("the archived record of %s cannot be read: %s", code, error)
             return None
 
-    def _read(self, code: str) -> Kept | None:
+    def _read(self, code: str) -> KeptRecord | None:
         found = [
             name for name in self._shelves.names(f"{code[:SHELF]}/{code}.") if name.endswith(SUFFIX)
         ]
@@ -75,10 +75,10 @@ class Archive:
             return None
         packed = self._shelves.get(max(found, key=_time_of))
         # The log is gone, so its place means nothing any more.
-        return Kept(START, key_hash_of(gzip.decompress(packed)), packed, archived=True)
+        return KeptRecord(START, key_hash_of(gzip.decompress(packed)), packed, archived=True)
 
 
-def _name(code: str, kept: Kept) -> str:
+def _name(code: str, kept: KeptRecord) -> str:
     return f"{code[:SHELF]}/{code}.{kept.place.stamps.wall_ms}{SUFFIX}"
 
 
@@ -120,5 +120,5 @@ class Folder:
 def archive_of(place: Path | BucketName | None, access: BucketAccess) -> Archive | None:
     """Return the archive at a place; None if there is none."""
     if isinstance(place, BucketName):
-        return Archive(Bucket(place, access))
+        return Archive(ObjectBucket(place, access))
     return Archive(Folder(place)) if place else None

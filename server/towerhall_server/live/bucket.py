@@ -71,7 +71,7 @@ class _PassingError(BucketError):
     """It may do it later."""
 
 
-class Bucket:
+class ObjectBucket:
     """The objects of one bucket below a prefix."""
 
     def __init__(

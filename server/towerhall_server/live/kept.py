@@ -16,7 +16,7 @@ from towerhall_server.eventlog.entry import Point
 FILTERS: Final = [{"id": lzma.FILTER_LZMA2, "preset": 6, "pb": 0}]
 
 
-class Kept(msgspec.Struct, frozen=True, array_like=True):
+class KeptRecord(msgspec.Struct, frozen=True, array_like=True):
     """A record with all that is needed to send it, without looking into it."""
 
     place: Point
@@ -58,7 +58,7 @@ def zipped(file: bytes) -> bytes:
     return gzip.compress(file, mtime=0)
 
 
-def encode(kept: Kept) -> bytes:
+def encode(kept: KeptRecord) -> bytes:
     """Return the bytes for the store. This takes some 30 ms."""
     file = kept.file
     if zipped(file) != kept.packed:  # packed by another library, which only gzip gives back
@@ -68,10 +68,10 @@ def encode(kept: Kept) -> bytes:
     return _pack(stored)
 
 
-def decode(data: bytes) -> Kept:
+def decode(data: bytes) -> KeptRecord:
     """Read the bytes of the store. Raises `MsgspecError` for another form. This takes 5 ms."""
     stored = _unpack(data)
     packed = stored.packed
     if isinstance(packed, _Tight):
         packed = zipped(lzma.decompress(packed.data))
-    return Kept(stored.place, stored.key_hash, packed, stored.owed, stored.archived)
+    return KeptRecord(stored.place, stored.key_hash, packed, stored.owed, stored.archived)

@@ -20,14 +20,14 @@ from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.unarchived import owe_archive
 from towerhall_server.game import AnyGame
 from towerhall_server.live.archive import Archive
-from towerhall_server.live.kept import Kept, decode, encode, zipped
+from towerhall_server.live.kept import KeptRecord, decode, encode, zipped
 from towerhall_server.live.loading import whole_log
 from towerhall_server.record.format import key_hash_of, length_of
 from towerhall_server.record.narrate import RecordNotReadyError, make_record
 from towerhall_server.room.debts import ended_of
 
 __all__ = [
-    "Kept",
+    "KeptRecord",
     "RecordNotReadyError",
     "find_or_make_record",
     "find_record",
@@ -44,7 +44,7 @@ GIVE_WAY_SECONDS: Final = 0.0002
 event loop run once in 5 ms."""
 
 
-async def find_record(log: EventLog, code: str) -> Kept | None:
+async def find_record(log: EventLog, code: str) -> KeptRecord | None:
     """The kept record of a room; `None` if there is none, or if the log says otherwise by now."""
     data = await log.record(code)
     if data is None:
@@ -61,7 +61,7 @@ async def find_record(log: EventLog, code: str) -> Kept | None:
 
 async def find_or_make_record(
     log: EventLog, code: str, games: Mapping[str, AnyGame], sign: Sign = unsigned
-) -> Kept | None:
+) -> KeptRecord | None:
     """The record, made from the log if it is not kept; `None` if there is no such room.
     `RecordNotReadyError` while the room goes on."""
     # A room that is removed right now has its record before it loses its log.
@@ -75,11 +75,11 @@ async def find_or_make_record(
 async def keep_record(
     log: EventLog,
     code: str,
-    kept: Kept,
+    kept: KeptRecord,
     keep_days: int,
     owed: bytes = b"",
     archive: Archive | None = None,
-) -> Kept:
+) -> KeptRecord:
     """Put the record into the archive, if there is one, and into the store for that long from now
     on, with a debt to the public log. The store drops an archived record after a day. A record that
     the archive does not take stays in the store until it does: see `Records.archive_late`."""
@@ -102,7 +102,9 @@ async def record_of(log: EventLog, code: str, games: Mapping[str, AnyGame]) -> b
     return None if kept is None else kept.file
 
 
-async def _made(log: EventLog, code: str, games: Mapping[str, AnyGame], sign: Sign) -> Kept | None:
+async def _made(
+    log: EventLog, code: str, games: Mapping[str, AnyGame], sign: Sign
+) -> KeptRecord | None:
     secret, entries = await log.secret(code), await whole_log(log, code)
     if secret is None or not entries:
         return None
@@ -110,7 +112,7 @@ async def _made(log: EventLog, code: str, games: Mapping[str, AnyGame], sign: Si
     return await asyncio.to_thread(_make, games, secret, entries, sign)
 
 
-def with_proof(kept: Kept, logged: Logged) -> Kept:
+def with_proof(kept: KeptRecord, logged: Logged) -> KeptRecord:
     """The record with the proof that the public log has its seal. Its seal does not cover this."""
     # `log` is the last key of a record.
     file = b'%b,"log":%b}' % (kept.file[:-1], msgspec.json.encode(logged))
@@ -118,7 +120,7 @@ def with_proof(kept: Kept, logged: Logged) -> Kept:
 
 
 async def improve_record(
-    log: EventLog, code: str, kept: Kept, archive: Archive | None = None
+    log: EventLog, code: str, kept: KeptRecord, archive: Archive | None = None
 ) -> None:
     """Keep a record in another form, for as long as it was to be kept."""
     if archive is not None:
@@ -128,8 +130,8 @@ async def improve_record(
 
 def _make(
     games: Mapping[str, AnyGame], secret: bytes, entries: tuple[Entry, ...], sign: Sign
-) -> Kept:
+) -> KeptRecord:
     pause = partial(sleep, GIVE_WAY_SECONDS)
     data = make_record(games, secret, entries, pause=pause, sign=sign)
     end = entries[length_of(data) - 1].point
-    return Kept(end, key_hash_of(data), zipped(data), ended_of(data))
+    return KeptRecord(end, key_hash_of(data), zipped(data), ended_of(data))

@@ -18,7 +18,7 @@ from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.unarchived import settle_archive, unarchived
 from towerhall_server.game import AnyGame
 from towerhall_server.live.archive import Archive
-from towerhall_server.live.kept import Kept
+from towerhall_server.live.kept import KeptRecord
 from towerhall_server.live.record_store import (
     RecordNotReadyError,
     find_or_make_record,
@@ -70,7 +70,7 @@ class Records:
         """Codes of rooms, in the order in which their games ended."""
         self._bell = asyncio.Event()
         self._turn = asyncio.Lock()
-        self._making: dict[str, asyncio.Task[Kept | None]] = {}
+        self._making: dict[str, asyncio.Task[KeptRecord | None]] = {}
 
     def heard(self, before: Room | None, after: Room) -> None:
         """This node has appended a commit. Must not raise."""
@@ -80,7 +80,7 @@ class Records:
             self._ended[after.table.code] = None
             self._bell.set()
 
-    async def find(self, code: str) -> Kept | None:
+    async def find(self, code: str) -> KeptRecord | None:
         """The record of a room, if it is kept. With its first request after the public log has its
         seal, it gets the proof of that."""
         kept = await find_record(self._log, code)
@@ -98,7 +98,7 @@ class Records:
         finally:
             self._proving.discard(code)
 
-    async def keep(self, code: str) -> Kept | None:
+    async def keep(self, code: str) -> KeptRecord | None:
         """The record of a room, made and kept if it is not there; `None` if there is no such room.
         Those who ask meanwhile get the same one. `RecordNotReadyError` while the room goes on."""
         task = self._making.get(code)
@@ -147,7 +147,7 @@ class Records:
                         return
                 await settle_archive(self._log, code)
 
-    async def _keep(self, code: str) -> Kept | None:
+    async def _keep(self, code: str) -> KeptRecord | None:
         async with self._turn:
             kept = await find_or_make_record(self._log, code, self._games, self._sign)
         if kept is not None:
@@ -162,7 +162,7 @@ class Records:
                 self._public.owe(code)
         return kept
 
-    async def _proved(self, code: str, kept: Kept, public: InPublic) -> Kept:
+    async def _proved(self, code: str, kept: KeptRecord, public: InPublic) -> KeptRecord:
         logged = await public.proof(kept.owed)
         if logged is None:
             # The store may have lost the debt, as when it became an older copy of itself.

@@ -31,7 +31,7 @@ PRESENT_SECONDS: Final = 0.4
 LOOK_SECONDS: Final = 0.05
 
 
-class Coming:
+class ExpectedPeople:
     """Frees seats of missing people, on one node of several."""
 
     def __init__(self, directory: Directory, store: LobbyStore) -> None:

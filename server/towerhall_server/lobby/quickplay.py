@@ -25,7 +25,7 @@ from towerhall_server.game import AnyGame
 from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.directory import Directory, PoisonedRoomError
 from towerhall_server.lobby import arrivals
-from towerhall_server.lobby.arrivals import Coming
+from towerhall_server.lobby.arrivals import ExpectedPeople
 from towerhall_server.lobby.caller import ask
 from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Person
@@ -82,7 +82,7 @@ class Quickplay:
     def __init__(self, directory: Directory, store: LobbyStore) -> None:
         self._directory = directory
         self._store = store
-        self.coming = Coming(directory, store)
+        self.expected = ExpectedPeople(directory, store)
         """Frees a seat again if its player does not come."""
 
     async def seat(self, plan: Plan, person: Person, allow: Allow = _allowed) -> Seated:
@@ -144,7 +144,7 @@ class Quickplay:
 
     async def _sit(self, actor: RoomActor, person: Person) -> ServerRejected | None:
         """Give a player a seat, and expect them there."""
-        await self.coming.expect(actor.code, person)
+        await self.expected.expect(actor.code, person)
         self._store.remember(person.id, actor.code)
         return await ask(actor, person, commands.sit())
 

@@ -10,7 +10,7 @@ logger = logging.getLogger(__name__)
 PAUSE_SECONDS: Final = 1.0
 
 
-def lasting(name: str, run: Callable[[], Awaitable[None]]) -> "asyncio.Task[None]":
+def in_background(name: str, run: Callable[[], Awaitable[None]]) -> "asyncio.Task[None]":
     """Run an endless task. A fault in it is logged, and it is restarted: a server without its beat,
     or without news of other nodes, looks alive and is not."""
     return asyncio.create_task(_again_and_again(name, run), name=name)

@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 import msgspec
 import uvloop
 
-from towerhall_server.config.settings import Settings
+from towerhall_server.config.settings import ServerSettings
 from towerhall_server.telemetry.logs import set_up_logs
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class Serve(Protocol):
 
     def __call__(
         self,
-        settings: Settings,
+        settings: ServerSettings,
         announce: Callable[[str], None],
         listening: socket.socket | None,
     ) -> Coroutine[Any, Any, None]: ...
@@ -74,7 +74,7 @@ def _bound(host: str, port: int) -> socket.socket:
 class Crew:
     """All workers of one port."""
 
-    def __init__(self, count: int, serve: Serve, settings: Settings) -> None:
+    def __init__(self, count: int, serve: Serve, settings: ServerSettings) -> None:
         self._work = [(serve, _settings_of(settings, number)) for number in range(count)]
         self._patience = settings.drain_seconds + END_SECONDS
         self._stop = asyncio.Event()
@@ -103,7 +103,7 @@ async def _all_set(events: list[asyncio.Event]) -> None:
         await event.wait()
 
 
-def _settings_of(settings: Settings, number: int) -> Settings:
+def _settings_of(settings: ServerSettings, number: int) -> ServerSettings:
     """The settings of one worker. Each shows its own metrics at a port of its own."""
     port = settings.metrics_port
     return msgspec.structs.replace(settings, metrics_port=port + number if port else 0)
@@ -112,7 +112,9 @@ def _settings_of(settings: Settings, number: int) -> Settings:
 class _Place:
     """The place of one worker, and of its replacements."""
 
-    def __init__(self, work: tuple[Serve, Settings], stop: asyncio.Event, patience: float) -> None:
+    def __init__(
+        self, work: tuple[Serve, ServerSettings], stop: asyncio.Event, patience: float
+    ) -> None:
         self._work = work
         self._stop = stop
         self._patience = patience
@@ -168,7 +170,7 @@ class _Place:
         self.is_open.set()
 
 
-def _work(ready: Connection, watcher: int, serve: Serve, settings: Settings) -> None:
+def _work(ready: Connection, watcher: int, serve: Serve, settings: ServerSettings) -> None:
     """The main function of a worker: the same as a lone server."""
     set_up_logs(settings.log_format, settings.log_level)
 

@@ -34,7 +34,7 @@ from towerhall_server.record.timekeeping import Duties, check_times
 from towerhall_server.room.commits import Commit, decode_commit, form_of
 from towerhall_server.room.events import RoomCreated
 
-__all__ = ["Finding", "Report", "Summary", "check", "verify"]
+__all__ = ["Finding", "Summary", "Verification", "check", "verify"]
 
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "head": ("code", "uid", "game", "version", "options", "settings", "seats"),
@@ -70,7 +70,7 @@ class Summary(msgspec.Struct, frozen=True):
     """How fast the clocks of a sandbox room ran; 0: an ordinary room."""
 
 
-class Report(msgspec.Struct, frozen=True):
+class Verification(msgspec.Struct, frozen=True):
     """All findings, and a summary: None if the file is not a record."""
 
     findings: tuple[Finding, ...]
@@ -94,7 +94,7 @@ def check(
     passing: Passing = iter,
     seen: tuple[Evidence, ...] = (),
     keys: Keys | None = None,
-) -> Report:
+) -> Verification:
     """Return the faults of a record, and the extent of the check. `seen` is the evidence that
     players of that game kept; each is compared by itself. `keys` are those of the server."""
     found = Findings()
@@ -102,7 +102,7 @@ def check(
         record = read(data)
     except RecordError as error:
         found.add(error.code, error.where, error.detail)
-        return Report(found.all())
+        return Verification(found.all())
     entries = entries_of(record)
     _check_chain(record, entries, found)
     _check_ids(entries, found)
@@ -118,7 +118,7 @@ def check(
     finished = retold.tell_all(passing(entries), found)
     _compare(record, entries, retold.telling, found, finished=finished)
     unsigned = {step.name: step.skipped for step in signed if step.skipped}
-    return Report(found.all(), _summary(record, retold), unsigned)
+    return Verification(found.all(), _summary(record, retold), unsigned)
 
 
 def _check_chain(record: Record, entries: tuple[Entry, ...], found: Findings) -> None:

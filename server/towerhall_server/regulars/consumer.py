@@ -14,9 +14,9 @@ from typing import Final
 
 from towerhall_server.eventlog.keys import SHARDS
 from towerhall_server.regulars.ends import End
-from towerhall_server.regulars.journal import Journal, Place
+from towerhall_server.regulars.journal import ConsumerPlace, Journal
 from towerhall_server.regulars.people import PeopleStore
-from towerhall_server.regulars.slips import Hand, Plan, Slip, outcome_of
+from towerhall_server.regulars.slips import Hand, Slip, SlipBatch, outcome_of
 from towerhall_server.room.state import Room
 from towerhall_server.store.errors import StoreError
 
@@ -137,7 +137,7 @@ class Consumer:
 
     # Slips
 
-    async def apply(self, place: Place) -> bool:
+    async def apply(self, place: ConsumerPlace) -> bool:
         """Apply the next batch. Returns whether there was one."""
         plan = place.plan
         slips = await self._journal.after(place.number, self._batch)
@@ -148,7 +148,7 @@ class Consumer:
             games = [slip.game for slip in slips.values()]
             standings = await self._journal.standings(handles, games)
             first, last = place.number + 1, max(slips)
-            plan = await self._journal.begin(Plan(first, last, place.generation, standings))
+            plan = await self._journal.begin(SlipBatch(first, last, place.generation, standings))
             if plan is None:
                 return True
         if plan.last not in slips:

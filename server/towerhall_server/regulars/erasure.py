@@ -56,7 +56,7 @@ class Erasure:
         }
 
     async def erase(self, identity: str) -> None:
-        """Erase a person. Others keep their games with somebody who has no name."""
+        """Erase a person. Other people keep their games, with a player without a name."""
         handle = await self._people.begin_erasing(identity)
         if handle:
             games: list[Any] = await self._log.call(Call(packed("SMEMBERS", GAMES)))

@@ -26,9 +26,9 @@ from towerhall_server.regulars.keys import (
 )
 from towerhall_server.regulars.ratings import Rating
 from towerhall_server.regulars.slips import (
-    Change,
-    Plan,
+    PersonChange,
     Slip,
+    SlipBatch,
     Standing,
     decode_plan,
     decode_slip,
@@ -49,7 +49,7 @@ MOST_MET: Final = 50
 RATING: Final = "rating "
 
 
-class Place(msgspec.Struct, frozen=True):
+class ConsumerPlace(msgspec.Struct, frozen=True):
     """Where the consumer stands."""
 
     number: int = 0
@@ -57,7 +57,7 @@ class Place(msgspec.Struct, frozen=True):
     generation: int = 0
     wiping: int = 0
     """The generation that a rebuild is preparing; 0: none."""
-    plan: Plan | None = None
+    plan: SlipBatch | None = None
 
 
 class Applied(msgspec.Struct, frozen=True):
@@ -148,11 +148,11 @@ class Journal:
 
     # Batches
 
-    async def place(self) -> Place:
+    async def place(self) -> ConsumerPlace:
         found = await self._ask("HMGET", PLACE, "place", "generation", "wiping", "plan")
         number, generation, wiping, plan = found
         kept = decode_plan(plan) if plan else None
-        return Place(int(number or 0), int(generation or 0), int(wiping or 0), kept)
+        return ConsumerPlace(int(number or 0), int(generation or 0), int(wiping or 0), kept)
 
     async def standings(self, handles: Iterable[str], games: Iterable[str]) -> dict[str, Standing]:
         """Return how these people stand in these games."""
@@ -172,13 +172,13 @@ class Journal:
             for handle, (at, *ratings) in zip(people, answers, strict=True)
         }
 
-    async def begin(self, plan: Plan) -> Plan | None:
+    async def begin(self, plan: SlipBatch) -> SlipBatch | None:
         """Keep a plan. Returns the one that holds; None if the place has moved meanwhile."""
         call = run_call(_BEGIN, (PLACE,), plan.first - 1, plan.generation, encode_plan(plan))
         found: bytes = await self._log.call(call)
         return decode_plan(found) if found else None
 
-    async def apply(self, changes: Sequence[Change], generation: int) -> Applied:
+    async def apply(self, changes: Sequence[PersonChange], generation: int) -> Applied:
         """Apply changes in this order."""
         answers = await self.all([_apply_call(change, generation) for change in changes])
         pairs = list(zip(changes, answers, strict=True))
@@ -187,7 +187,7 @@ class Journal:
             frozenset(change.handle for change, answer in pairs if answer < 0),
         )
 
-    async def advance(self, plan: Plan, boards: Mapping[str, Mapping[str, int]]) -> bool:
+    async def advance(self, plan: SlipBatch, boards: Mapping[str, Mapping[str, int]]) -> bool:
         """End the batch. Returns whether this call did."""
         names = sorted(boards)
         keys = (PLACE, *map(board_key, names))
@@ -249,7 +249,7 @@ def read_rating(text: bytes) -> Rating:
     return Rating(float(mu), float(sigma), int(games))
 
 
-def _apply_call(change: Change, generation: int) -> Call:
+def _apply_call(change: PersonChange, generation: int) -> Call:
     rating = "" if change.rating is None else write_rating(change.rating)
     rest: list[Argument] = [change.number, change.before, generation, change.game, change.seats]
     rest += [change.place, change.score, rating, MOST_PAST, MOST_MET, ERASED_MS, *change.met]

@@ -46,7 +46,7 @@ class Who(msgspec.Struct, frozen=True):
     name: str
     since_ms: int
     hidden: bool = False
-    """Whether nobody else may see the profile."""
+    """Whether only the person may see the profile."""
     chat: str = ""
     """`on`, `off`, or empty: the service's default."""
 

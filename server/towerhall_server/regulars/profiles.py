@@ -1,7 +1,8 @@
 """What people may read of people: profiles, histories, leaderboards.
 
-Who may see what is decided here. A hidden person and a person who has blocked the reader look like
-nobody. Names are read at the moment of the answer, so an erased name is in no answer.
+This module decides which people may be seen. A hidden person and a person who has blocked the
+reader are answered as unknown. Names are read at the moment of the answer, so an erased name is in
+no answer.
 """
 
 from collections.abc import Mapping, Sequence

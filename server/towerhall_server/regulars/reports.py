@@ -19,7 +19,7 @@ MOST_LINES: Final = 20
 PAGE: Final = 100
 
 
-class Line(msgspec.Struct, frozen=True):
+class ChatLine(msgspec.Struct, frozen=True):
     """A line of chat."""
 
     id: str
@@ -38,7 +38,7 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     reason: str
     text: str = ""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ChatLine, ...] = ()
     number: str = ""
     """Names the report in its queue; the store gives it."""
     time: int = 0

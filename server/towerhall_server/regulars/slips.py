@@ -55,7 +55,7 @@ class Standing(msgspec.Struct, frozen=True, array_like=True):
     """By game."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class PersonChange(msgspec.Struct, frozen=True):
     """What a slip changes for one person."""
 
     handle: str
@@ -71,7 +71,7 @@ class Change(msgspec.Struct, frozen=True):
     """The rating in this game afterwards; None if the slip is not rated."""
 
 
-class Plan(msgspec.Struct, frozen=True, array_like=True):
+class SlipBatch(msgspec.Struct, frozen=True, array_like=True):
     """A batch of slips: those after `first - 1` up to `last`, and how their people stood before."""
 
     first: int
@@ -83,15 +83,15 @@ class Plan(msgspec.Struct, frozen=True, array_like=True):
 class Outcome(msgspec.Struct, frozen=True):
     """All changes of a batch, and the boards after it."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[PersonChange, ...]
     boards: Mapping[str, Mapping[str, int]]
     """By game and handle, the points of people who are placed."""
 
 
-def outcome_of(plan: Plan, slips: Mapping[int, Slip]) -> Outcome:
+def outcome_of(plan: SlipBatch, slips: Mapping[int, Slip]) -> Outcome:
     """What the slips of a plan change, in the order of their numbers."""
     standings = dict(plan.standings)
-    changes: list[Change] = []
+    changes: list[PersonChange] = []
     boards: dict[str, dict[str, int]] = {}
     for number in range(plan.first, plan.last + 1):
         slip = slips[number]
@@ -107,12 +107,12 @@ def outcome_of(plan: Plan, slips: Mapping[int, Slip]) -> Outcome:
     return Outcome(tuple(changes), boards)
 
 
-def changes_of(number: int, slip: Slip, standings: Mapping[str, Standing]) -> list[Change]:
+def changes_of(number: int, slip: Slip, standings: Mapping[str, Standing]) -> list[PersonChange]:
     """What one slip changes for each of its people."""
     people = slip.handles
     ratings = _ratings_after(slip, standings)
     return [
-        Change(
+        PersonChange(
             handle=hand.handle,
             number=number,
             before=standings.get(hand.handle, Standing()).at,
@@ -146,7 +146,7 @@ def _ratings_after(slip: Slip, standings: Mapping[str, Standing]) -> dict[str, R
 
 _encode: Final = msgspec.msgpack.Encoder().encode
 _slip: Final = msgspec.msgpack.Decoder(Slip).decode
-_plan: Final = msgspec.msgpack.Decoder(Plan).decode
+_plan: Final = msgspec.msgpack.Decoder(SlipBatch).decode
 
 
 def encode_slip(slip: Slip) -> bytes:
@@ -157,9 +157,9 @@ def decode_slip(data: bytes) -> Slip:
     return _slip(data)
 
 
-def encode_plan(plan: Plan) -> bytes:
+def encode_plan(plan: SlipBatch) -> bytes:
     return _encode(plan)
 
 
-def decode_plan(data: bytes) -> Plan:
+def decode_plan(data: bytes) -> SlipBatch:
     return _plan(data)

@@ -39,7 +39,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     rated: bool = False
     """Whether the game counts for ratings. Who sits down agrees; bots may not."""
     sandbox: int = 0
-    """0: an ordinary room. Else a sandbox room, whose clocks run so many times as fast (P-190)."""
+    """0: an ordinary room. Else a sandbox room: the factor by which clocks are faster (P-190)."""
 
     def hurried(self, ms: int) -> int:
         """The milliseconds of service time that a wait of this room takes."""

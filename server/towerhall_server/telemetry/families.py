@@ -21,7 +21,7 @@ from towerhall_server.telemetry.meters import Histogram, Levels, Meters
 PREFIX: Final = "towerhall_"
 
 
-class Counted(Collector):
+class ServerFamilies(Collector):
     """All metric families of one server."""
 
     def __init__(
@@ -47,7 +47,7 @@ def registry(
 ) -> CollectorRegistry:
     """The families of this server and those of its process."""
     made = CollectorRegistry()
-    made.register(Counted(meters, levels, about))
+    made.register(ServerFamilies(meters, levels, about))
     ProcessCollector(registry=made)
     GCCollector(registry=made)
     return made

@@ -45,7 +45,7 @@ class Head(msgspec.Struct, frozen=True):
     """The newest signed checkpoint; it may be of a smaller size."""
 
 
-class Counts(msgspec.Struct, frozen=True):
+class RoomCounts(msgspec.Struct, frozen=True):
     """Counts of the rooms in the log."""
 
     opened: int
@@ -93,7 +93,7 @@ class LogStore:
         size, root, checkpoint = await self._ask("HMGET", HEAD, "size", "root", "checkpoint")
         return Head(int(size or 0), root or EMPTY_ROOT, (checkpoint or b"").decode())
 
-    async def counts(self) -> Counts:
+    async def counts(self) -> RoomCounts:
         """Return the leaves of each kind and the open rooms, as counts."""
         found = await self._ask("HMGET", HEAD, *KINDS)
         seconds, _ = await self._ask("TIME")
@@ -101,7 +101,7 @@ class LogStore:
         still_open = await self._ask("ZCARD", OPEN)
         long_open = await self._ask("ZCOUNT", OPEN, "-inf", long_ago)
         opened, ended, dropped = (int(count or 0) for count in found)
-        return Counts(opened, ended, dropped, still_open, long_open)
+        return RoomCounts(opened, ended, dropped, still_open, long_open)
 
     async def add(self, addition: Addition) -> bool:
         """Add leaves. Returns False if the log no longer ends at that head."""

@@ -4,7 +4,7 @@ import os
 
 from tests.programs.bench.report import Figure
 from towerhall_server.cli.progress import progress
-from towerhall_server.cli.simulate import Standing, play_series, standings
+from towerhall_server.cli.simulate import BotTotal, play_series, standings
 from towerhall_server.game import discover
 
 GAMES = 400
@@ -41,7 +41,7 @@ def measure() -> list[Figure]:
     return figures
 
 
-def _play(preset: str, bots: tuple[str, ...], games: int = GAMES) -> Standing:
+def _play(preset: str, bots: tuple[str, ...], games: int = GAMES) -> BotTotal:
     game = discover()["five_towers"]
     jobs = os.cpu_count() or 1
     series = play_series(game.name, game.presets[preset], bots, games, seed=SEED, jobs=jobs)

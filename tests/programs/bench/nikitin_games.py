@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 from tests.programs.bench.report import Figure, span
 from towerhall_protocol.codec import encode
 from towerhall_protocol.merge_patch import diff
-from towerhall_server.cli.arena import Step, match_seed, opening, play
+from towerhall_server.cli.arena import BotMove, match_seed, opening, play
 from towerhall_server.cli.progress import progress
 from towerhall_server.game import AnyGame, Rejected, discover
 from towerhall_server.games.nikitin_towers.stability import forget
@@ -65,7 +65,7 @@ def _whole_games(game: AnyGame) -> list[Figure]:
     ]
 
 
-def _played(game: AnyGame, bots: Sequence[str], preset: str, number: int) -> list[Step]:
+def _played(game: AnyGame, bots: Sequence[str], preset: str, number: int) -> list[BotMove]:
     return list(play(game, game.presets[preset], bots, match_seed(15, number)))
 
 

@@ -1,7 +1,7 @@
 """Routes for operators about their own people: histories, ratings, reports.
 
-An operator names people by external id. People of others look like nobody, and a hidden profile is
-shown: the operator gave these people their names.
+An operator names people by external id. People of others are answered as unknown. A hidden profile
+is shown: the operator gave these people their names.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,7 +32,7 @@ class OperatorPeople:
         self._regulars = hall.regulars
 
     def table(self, for_operators: ForOperators) -> Sequence[BaseRoute]:
-        """The routes. `for_operators` lets nobody else in."""
+        """The routes. `for_operators` refuses all other requests."""
         at = "/v1/operator"
         return (
             Route(f"{at}/people", for_operators(self.person), methods=["GET"]),

@@ -31,7 +31,7 @@ from towerhall_server.gateway.http.page import (
 )
 from towerhall_server.gateway.http.preview_words import WORDS, Words, language_of
 from towerhall_server.live.directory import PoisonedRoomError
-from towerhall_server.live.record_store import Kept
+from towerhall_server.live.record_store import KeptRecord
 from towerhall_server.room.codes import is_code
 from towerhall_server.room.table import Table
 from towerhall_server.room.view import host_name
@@ -142,7 +142,7 @@ class Previews:
         return Preview(title, about)
 
 
-def _read(kept: Kept) -> _About:
+def _read(kept: KeptRecord) -> _About:
     return msgspec.json.decode(kept.file, type=_About)
 
 

@@ -49,7 +49,7 @@ class NewReport(msgspec.Struct, forbid_unknown_fields=True):
 
 class NewErasure(msgspec.Struct, forbid_unknown_fields=True):
     id: str
-    """The caller's own id: nobody erases themselves by an empty request."""
+    """The caller's own id, which the body must repeat: an empty request erases no one."""
 
 
 class _Games(msgspec.Struct, forbid_unknown_fields=True):
@@ -89,7 +89,7 @@ def after_wish(request: Request) -> str:
 
 
 def handle_of(text: str) -> str:
-    """A handle from untrusted input. One of another form belongs to nobody."""
+    """A handle from untrusted input. None in another form belongs to a person."""
     if not ID.fullmatch(text):
         raise RefusedError("not_found")
     return text

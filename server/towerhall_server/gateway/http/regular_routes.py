@@ -1,7 +1,7 @@
 """Routes about people who come back: profiles, histories, leaderboards, friends, reports, erasure.
 
 As in `routes`, each endpoint reads a request, calls `regulars`, and answers. A person who may not
-be seen looks like nobody.
+be seen is answered as unknown.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -34,7 +34,7 @@ from towerhall_server.live.directory import PoisonedRoomError
 from towerhall_server.lobby.my_rooms import admits
 from towerhall_server.regulars.people import Who
 from towerhall_server.regulars.profiles import Wish
-from towerhall_server.regulars.reports import MOST_LINES, Line, Report
+from towerhall_server.regulars.reports import MOST_LINES, ChatLine, Report
 from towerhall_server.room.seats import Person
 from towerhall_server.room.state import Room
 
@@ -120,14 +120,14 @@ class RegularRoutes:
         room = await self._room(request, wanted.room, person)
         alias = self._alias(room, wanted.seat, wanted.id)
         if alias == room.alias_of(person.id):
-            raise RefusedError("bad_request", detail="nobody reports themselves")
+            raise RefusedError("bad_request", detail="you cannot report yourself")
         lines_said = await self._hall.directory.node.log.said(wanted.room, SAID_LINES)
         said = [
             message
             for message in map(message_of, lines_said)
             if isinstance(message, ServerChat) and message.who == alias
         ]
-        lines = [Line(each.id, each.wall_ms, each.text) for each in said]
+        lines = [ChatLine(each.id, each.wall_ms, each.text) for each in said]
         if wanted.lines:
             lines = [line for line in lines if line.id in wanted.lines]
         held = room.table.seated.get(alias)

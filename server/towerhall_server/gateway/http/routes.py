@@ -48,7 +48,7 @@ from towerhall_server.live.absence import ABSENT_SECONDS
 from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.directory import PoisonedRoomError
 from towerhall_server.live.fan_out import chain_of
-from towerhall_server.live.record_store import Kept, RecordNotReadyError
+from towerhall_server.live.record_store import KeptRecord, RecordNotReadyError
 from towerhall_server.lobby.caller import ask
 from towerhall_server.lobby.games import describe_games, describe_sandbox
 from towerhall_server.lobby.my_rooms import admits
@@ -228,7 +228,7 @@ class Routes:
             raise RefusedError("record_not_ready") from None
         return _sent(request, code, found)
 
-    async def _new_record(self, request: Request, asked: float) -> Kept | None:
+    async def _new_record(self, request: Request, asked: float) -> KeptRecord | None:
         """Make the record of a game that has just ended, or whose server died at its end."""
         # A client without access to the room must not learn that it exists.
         follower = (await self._open(request, asked)).follower
@@ -384,7 +384,7 @@ def _key(request: Request) -> str:
     return request.headers.get(KEY_HEADER, "")
 
 
-def _sent(request: Request, code: str, kept: Kept) -> Response:
+def _sent(request: Request, code: str, kept: KeptRecord) -> Response:
     """Return a record as a file, gzipped if the client accepts that, or 304 if the client has
     it."""
     tag, packs = sha256(kept.packed).hexdigest()[:20], takes_gzip(request)

@@ -40,7 +40,7 @@ class FrameSink(Protocol):
     def write_frame(self, frame: bytes) -> None: ...
 
 
-class Timer(Protocol):
+class Cancellable(Protocol):
     """A timer that can be cancelled."""
 
     def cancel(self) -> None: ...
@@ -50,7 +50,7 @@ class Timers(Protocol):
     """The event loop as an outbox needs it."""
 
     def time(self) -> float: ...
-    def call_later(self, delay: float, callback: Callable[[], Any], /) -> Timer: ...
+    def call_later(self, delay: float, callback: Callable[[], Any], /) -> Cancellable: ...
 
 
 class Outbox:
@@ -87,7 +87,7 @@ class Outbox:
         self._too_slow = too_slow
         self._limit_bytes = limit_bytes
         self._timers: Timers = asyncio.get_running_loop() if timers is None else timers
-        self._lag_timer: Timer | None = None
+        self._lag_timer: Cancellable | None = None
         self._relapse_until = 0.0
         self.state: Literal["flowing", "lagging", "resyncing", "given up"] = "flowing"
 

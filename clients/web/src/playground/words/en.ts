@@ -10,7 +10,7 @@ export default {
   "playground.room": "Room",
   "playground.game": "Game",
   "playground.seats": "Seats",
-  "playground.speed": "Clocks run so many times as fast",
+  "playground.speed": "Clocks are faster by",
   "playground.entropy": "Entropy",
   "playground.entropy.about": "32 bytes as base64url. The same text makes the same game again.",
   "playground.entropy.new": "Draw another one",
