@@ -133,6 +133,7 @@ def rooms_of(rules: AnyGame) -> Iterator[Script]:
     yield Script(f"{title}-agreed", partial(_agreed, rules))
     yield Script(f"{title}-moderated", partial(_moderated, rules))
     yield Script(f"{title}-renamed", partial(_renamed, rules))
+    yield Script(f"{title}-invited", partial(_invited, rules))
 
 
 def _played(
@@ -293,6 +294,30 @@ def _renamed(rules: AnyGame) -> Tape:
             tape.say(Person(person.id, f"{person.name} again"), "rename")
             tape.say(person, "resign")
     tape.say(Person(people[0].id, "Winner"), "rename")
+    return tape
+
+
+def _invited(rules: AnyGame) -> Tape:
+    """A room with aliases, rated for a moment, whose host invites a person and a bot account."""
+    ada, ben = (Person(f"{name}---alias", name) for name in ("Ada", "Ben"))
+    deep = Person("Deep--alias", "Deep", bot_account=True)
+    seats = max(rules.seats[0], 2)
+    settings = Settings(bot_accounts=True)
+    plan = Plan(rules, rules.presets[STANDARD], seats, settings, ada.id, aliased=True)
+    tape = Tape(plan, Random(f"{rules.name} invited"))
+    tape.say(ada, "sit")
+    tape.say(ada, "set_options", rated=True, bot_accounts=False)
+    tape.say(ada, "set_options", rated=False)
+    tape.say(ada, "invite", id=ben.id)
+    tape.say(ada, "invite", id=deep.id)
+    tape.say(deep, "sit")
+    while tape.room.table.free_seats():
+        tape.say(ada, "add_bot")
+    tape.say(deep, "ready")
+    tape.say(ada, "start")
+    tape.play_on(MOVES)
+    if tape.room.playing:
+        tape.append(close_step(tape.room, "closed", "service"))
     return tape
 
 

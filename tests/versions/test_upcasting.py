@@ -134,7 +134,7 @@ def test_forms_that_lead_to_each_other_come_to_an_end() -> None:
 
 
 def test_events_of_a_newer_server_are_refused_and_not_read_in_part() -> None:
-    rooms = [lived(duel.GAME, seed, 80) for seed in range(60)]
+    rooms = [lived(duel.GAME, seed, 80) for seed in range(120)]
     tried = set()
     for entry in (entry for pure in rooms for entry in pure.entries):
         whole = msgspec.msgpack.decode(entry.blob)

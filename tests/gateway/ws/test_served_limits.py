@@ -55,6 +55,7 @@ SMALL = {
     "GUESTS_PER_IP": "6/h",
     "BOTS_PER_IP": "2/h",
     "INVITATIONS_PER_IDENTITY": "3/h",
+    "REPORTS_PER_IDENTITY": "2/h",
     "QUESTIONS_PER_IDENTITY": "4/h",
     "REVOCATIONS_PER_IP": "3/h",
     "OPERATOR_REQUESTS": "4/h",
@@ -171,6 +172,17 @@ async def invitation_of_one_person(visit: Visit) -> Refused | None:
     path = f"/v1/rooms/{visit.kept['code']}/invitations"
     wanted = {"id": base64url(secrets.token_bytes(8))}
     return over_http(await visit.ask("POST", path, wanted, visit.kept["token"]))
+
+
+async def report_of_one_person(visit: Visit) -> Refused | None:
+    """Each of somebody who is not there: it counts all the same."""
+    if "code" not in visit.kept:
+        visit.kept["token"] = await visit.guest()
+        made = await visit.ask("POST", "/v1/rooms", GAME, visit.kept["token"])
+        visit.kept["code"] = made.document["code"]
+    wanted = {"room": visit.kept["code"], "reason": "name", "id": base64url(secrets.token_bytes(8))}
+    answer = await visit.ask("POST", "/v1/me/reports", wanted, visit.kept["token"])
+    return None if answer.status == 404 else over_http(answer)
 
 
 async def room_of_one_person(visit: Visit) -> Refused | None:
@@ -415,6 +427,7 @@ TABLE = (
     Row("guests_per_ip", 6, guest, "too_many", HOUR // 6),
     Row("bots_per_ip", 2, bot_of_one_address, "too_many", HOUR // 2),
     Row("invitations_per_identity", 3, invitation_of_one_person, "too_many", HOUR // 3),
+    Row("reports_per_identity", 2, report_of_one_person, "too_many", HOUR // 2),
     Row("rooms_per_identity", 3, room_of_one_person, "too_many", HOUR // 3),
     Row("rooms_per_ip", 5, room_of_one_address, "too_many", HOUR // 5),
     Row("questions_per_identity", 4, question_of_one_person, "too_many", HOUR // 4),
