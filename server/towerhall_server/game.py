@@ -297,17 +297,9 @@ def kept(derive: Callable[[Owner], Kept]) -> Callable[[Owner], Kept]:
     The value is made once and is always the same object, which makes diffs cheap. It is freed with
     the struct, so no cache size depends on the number of rooms.
     """
-    name = f"{derive.__module__}.{derive.__qualname__}"
-
-    def find(owner: Owner) -> Kept:
-        inside = owner.__dict__
-        try:
-            found: Kept = inside[name]
-        except KeyError:
-            found = inside[name] = derive(owner)
-        return found
-
-    return find
+    inside: cached_property[Kept] = cached_property(derive)
+    inside.__set_name__(msgspec.Struct, f"{derive.__module__}.{derive.__qualname__}")
+    return inside.__get__
 
 
 class UnknownRulesError(Exception):
