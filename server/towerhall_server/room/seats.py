@@ -44,7 +44,7 @@ from towerhall_server.room.table import SeatHolder, Table
 
 HASH_BYTES: Final = 32
 SETTINGS: Final = ("turn_seconds", "bot_delay_ms", "beat_ms", "bot_accounts", "rated")
-"""What people choose of a room beside its options. Whether it is a sandbox is fixed at its creation."""
+"""Settings that requests choose. Whether a room is a sandbox is fixed when it is created."""
 TURN_SECONDS: Final = (range(1), range(5, 601), range(3600, 14 * 24 * 3600 + 1))
 """Allowed seconds per turn: no clock, a clock for one sitting, or one for days."""
 BOT_DELAY_MS: Final = range(10_001)
