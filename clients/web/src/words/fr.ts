@@ -203,7 +203,7 @@ export default {
   "room.reserved": "Réservée",
   "room.rules": "Règles",
   "room.sandbox": "Essai",
-  "room.sandbox.about": "Un salon pour tester des programmes : les tirages peuvent être connus d’avance.",
+  "room.sandbox.about": "Un salon pour tester des programmes : les tirages peuvent être connus d’avance.",
   "room.sealed": "On commence : chaque joueur ajoute un nombre secret…",
   "room.seat": "Place {number}",
   "room.sit": "M’asseoir ici",
