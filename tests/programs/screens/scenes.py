@@ -79,6 +79,7 @@ async def playground(url: str, visitors: Visitors, size: Size) -> Page:
     await entered(page)
     await messages(page, "welcome").click()
     await page.locator("[data-shown=bytes]").wait_for()
+    await page.evaluate("scrollTo(0, 0)")
     return page
 
 
