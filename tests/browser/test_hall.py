@@ -131,7 +131,8 @@ async def test_bots_are_slow_in_a_first_game_and_a_room_has_one_of_three_paces(
     assert await pace_of(page, "Play now") == (1800, 2500)
     # With many bots a person would wait for half a minute.
     await page.goto(f"{shared.url}#/")
-    await page.get_by_role("group", name="Opponents").get_by_text("4", exact=True).click()
+    opponents = page.get_by_role("group", name="Opponents")
+    await opponents.get_by_role("radio", name="4").check(force=True)
     assert await pace_of(page, "Play now") == (600, 1200)
     await page.evaluate("""localStorage.removeItem("towerhall.opponents")""")
     await page.evaluate("""localStorage.setItem("towerhall.known", '{"five_towers": true}')""")
