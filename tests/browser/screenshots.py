@@ -27,6 +27,8 @@ FOLDER: Final = Path(__file__).resolve().parents[2] / "clients" / "web" / "scree
 SIZE: Final = {"width": 1440, "height": 940}
 PILE_IN_THE_MIDDLE: Final = 38
 MOVES_BACK: Final = 9
+PATIENCE_MS: Final = 120_000
+"""Large boards are drawn in software."""
 
 
 def main(folder: Path = FOLDER) -> None:
@@ -59,7 +61,7 @@ def in_the_middle(table: Table) -> bool:
 
 
 async def save(page: Page, path: Path) -> None:
-    picture = await page.screenshot(path=path, animations="disabled")
+    picture = await page.screenshot(path=path, animations="disabled", timeout=PATIENCE_MS)
     print(f"{path.name}: {len(picture) // 1000} kB")
 
 

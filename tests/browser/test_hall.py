@@ -18,12 +18,15 @@ from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from towerhall_client.connection import connect
 from towerhall_client.http import Service
 
+PAGE = 50
+"""Rooms on a page of the list."""
+
 
 @pytest.fixture(scope="module")
 def brief(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A server with little patience."""
+    """A server with little patience, which offers sandbox rooms."""
     folder = tmp_path_factory.mktemp("brief") / "data"
-    with running(folder, limits=LIMITS, kind=BriefProcess) as process:
+    with running(folder, "--sandbox", limits=LIMITS, kind=BriefProcess) as process:
         yield process
 
 
@@ -126,6 +129,12 @@ async def test_bots_are_slow_in_a_first_game_and_a_room_has_one_of_three_paces(
     ada = await Service(shared.url).guest("Ada")
     page = await visitors.visit(shared.url, guest=ada, game=None)
     assert await pace_of(page, "Play now") == (1800, 2500)
+    # With many bots a person would wait for half a minute.
+    await page.goto(f"{shared.url}#/")
+    opponents = page.get_by_role("group", name="Opponents")
+    await opponents.get_by_role("radio", name="4").check(force=True)
+    assert await pace_of(page, "Play now") == (600, 1200)
+    await page.evaluate("""localStorage.removeItem("towerhall.opponents")""")
     await page.evaluate("""localStorage.setItem("towerhall.known", '{"five_towers": true}')""")
     await page.goto(f"{shared.url}#/")
     await page.reload()
@@ -160,3 +169,48 @@ async def test_the_hall_tells_how_many_people_are_online(
     await second.locator("[data-lobby=up]").wait_for()
     await expect(shown).to_have_attribute("data-online", str(before + 1))
     await expect(shown).to_contain_text("online")
+
+
+async def test_rooms_that_are_apart_are_marked_and_the_list_has_pages(
+    brief: ServerProcess, visitors: Visitors
+) -> None:
+    ada = await Service(brief.url).guest("Ada")
+    tried = await room_of(brief.url, ada, sandbox={"speed": 2})
+    rated = await room_of(brief.url, ada, rated=True)
+    page = await visitors.visit(brief.url, guest=ada)
+    rooms = page.get_by_role("region", name="Open rooms")
+    rows = rooms.get_by_role("article")
+    await expect(rows.filter(has_text=tried.code)).to_contain_text("Sandbox")
+    await expect(rows.filter(has_text=rated.code)).to_contain_text("Rated")
+    await expect(rows.filter(has_text="Sandbox")).to_have_count(1)
+    await expect(rows.filter(has_text="Rated")).to_have_count(1)
+    onward = rooms.get_by_role("button", name="More rooms")
+    await expect(onward).to_have_count(0)
+    for _ in range(PAGE - await rows.count() + 1):
+        await room_of(brief.url, ada)
+    await onward.click()
+    await expect(rows).to_have_count(1)
+    # The button that was pressed is gone; keys go on from the title of the list.
+    await expect(onward).to_have_count(0)
+    await expect(rooms.get_by_role("heading", name="Open rooms")).to_be_focused()
+    last = await rows.get_attribute("aria-label") or ""
+    await rooms.get_by_role("button", name="First page").click()
+    await expect(rows).to_have_count(PAGE)
+    await expect(rooms.get_by_role("article", name=last)).to_have_count(0)
+    await rooms.locator("label", has=page.get_by_role("radio", name="In progress")).click()
+    await expect(rows.filter(has_text="Waiting")).to_have_count(0)
+
+
+async def test_a_room_says_that_it_is_rated_or_a_sandbox_and_rated_ones_take_no_bots(
+    brief: ServerProcess, visitors: Visitors
+) -> None:
+    ada = await Service(brief.url).guest("Ada")
+    for wish, name, bots in (({"rated": True}, "Rated", 0), ({"sandbox": {}}, "Sandbox", 1)):
+        room = await room_of(brief.url, ada, **wish)
+        page = await visitors.visit(f"{brief.url}#/r/{room.code}", guest=ada)
+        await at_table(page, status="waiting")
+        await expect(page.get_by_role("banner").get_by_text(name, exact=True)).to_be_visible()
+        await page.get_by_role("button", name="Sit here").first.click()
+        await expect(page.locator(".advice")).to_contain_text("1 seat is still free")
+        await expect(page.get_by_role("button", name="Add a bot")).to_have_count(bots)
+        assert ("bot" in await page.locator(".advice").inner_text()) == bool(bots)

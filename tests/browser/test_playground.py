@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Page, expect
 
 from tests.browser.axe import violations
 from tests.browser.catalogues import catalogue
 from tests.browser.chromium import Visitors
+from tests.browser.playground import choose, entered, messages
 from tests.browser.test_languages import left_over
 from tests.end_to_end.servers import ServerProcess, running
 from tests.typescript.node import CLIENTS, npm
@@ -30,25 +31,6 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]
     folder = tmp_path_factory.mktemp("playground") / "data"
     with running(folder, "--sandbox", limits={}) as process:
         yield process
-
-
-async def choose(page: Page, text: str) -> None:
-    """Press one of several that lie side by side."""
-    await page.locator("label", has=page.get_by_role("radio", name=text, exact=True)).click()
-
-
-async def entered(page: Page, others: str = "Bots") -> None:
-    """A room whose game has begun, and a connection as its first seat."""
-    await page.get_by_role("spinbutton", name="Clocks run").fill("1000")
-    await choose(page, others)
-    await page.get_by_role("button", name="Create the room").click()
-    await page.locator("[data-room]").wait_for()
-    await page.get_by_role("button", name="Connect").click()
-    await messages(page, "welcome").wait_for()
-
-
-def messages(page: Page, name: str) -> Locator:
-    return page.locator(f"[data-message={name}]")
 
 
 async def shown(page: Page, name: str, form: str) -> str:

@@ -87,8 +87,9 @@ def test_the_room_says_what_it_is_in_its_view_and_in_lists_and_stays_so() -> Non
 
 
 def test_no_request_makes_a_sandbox_room_by_its_settings() -> None:
+    assert {*SETTINGS, "sandbox"} == set(Settings.__struct_fields__)
     assert "sandbox" not in SETTINGS
-    made = read_settings(dict.fromkeys(SETTINGS, 0))
+    made = read_settings({name: getattr(Settings(), name) for name in SETTINGS})
     assert not isinstance(made, Rejected)
     assert made.sandbox == 0
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { checkDraws, deckOf } from "../src/games/five_towers/draws";
 import { callsOf, mayBid } from "../src/games/five_towers/play/calls";
 import { cardOf, markOf } from "../src/games/five_towers/play/cards";
-import { callingOrder, count, leading, readGame } from "../src/games/five_towers/play/game";
+import { callingOrder, count, leading, PASS, readGame } from "../src/games/five_towers/play/game";
 import { hintOf } from "../src/games/five_towers/play/hint";
 import { stepOf, towerHeight } from "../src/games/five_towers/play/layout";
 import { movesOf } from "../src/games/five_towers/play/moves";
@@ -68,6 +68,9 @@ test("the hint follows the situation", () => {
   expect(hintOf({ ...base, calls: { bid: null, pass: true } }).key).toBe("five_towers.hint.must_pass");
   expect(hintOf({ ...base, calls: null })).toEqual({ key: "five_towers.hint.wait_bid.you", params: {} });
   expect(hintOf({ ...base, seat: 1 - seat, calls: null })).toEqual({ key: "five_towers.hint.wait_bid", params: { name: base.names[seat] } });
+  const passed = new Map([...game.calls, [1 - seat, PASS]]);
+  expect(hintOf({ ...base, game: { ...game, calls: passed }, seat: 1 - seat, calls: null })).toEqual({ key: "five_towers.hint.wait_bid.out", params: { name: base.names[seat] } });
+  expect(hintOf({ ...base, game: { ...game, calls: passed }, seat: null, calls: null }).key).toBe("five_towers.hint.wait_bid");
   expect(hintOf({ ...base, game: { ...game, phase: "build" }, missing: 2 })).toEqual({ key: "five_towers.hint.pick", params: { n: 2 } });
   expect(hintOf({ ...base, game: { ...game, phase: "build" }, missing: 0 }).key).toBe("five_towers.hint.ready");
   expect(hintOf({ ...base, game: { ...game, phase: "over", turn: null } }).key).toBe("five_towers.hint.over");

@@ -36,7 +36,7 @@ def main(given: Sequence[str] | None = None) -> None:
     wanted = parser.parse_args(given)
     scenes = {name: SCENES[name] for name in wanted.screens or SCENES}
     wanted.into.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as data, running(Path(data) / "data") as server:
+    with tempfile.TemporaryDirectory() as data, running(Path(data) / "data", "--sandbox") as server:
         asyncio.run(take(server.url, scenes, wanted.size or SIZES, wanted.into))
 
 

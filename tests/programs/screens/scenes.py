@@ -13,6 +13,7 @@ from tests.browser.nikitin.player import drawn
 from tests.browser.nikitin.tables import finish as finish_nikitin
 from tests.browser.nikitin.tables import in_phase
 from tests.browser.nikitin.tables import set_table as set_nikitin
+from tests.browser.playground import entered, messages
 from tests.browser.waiting import until
 from tests.end_to_end.games import QUICK
 from towerhall_client.connection import Table, connect
@@ -69,6 +70,16 @@ async def lesson(url: str, visitors: Visitors, size: Size) -> Page:
 async def saved_game(url: str, visitors: Visitors, size: Size) -> Page:
     page = await visitors.visit(f"{url}#/record", viewport=size)
     await page.locator("input[type=file]").wait_for(state="attached")
+    return page
+
+
+async def playground(url: str, visitors: Visitors, size: Size) -> Page:
+    """A connection to a sandbox room, and one of its messages in all its forms."""
+    page = await visitors.visit(f"{url}playground", viewport=size)
+    await entered(page)
+    await messages(page, "welcome").click()
+    await page.locator("[data-shown=bytes]").wait_for()
+    await page.evaluate("scrollTo(0, 0)")
     return page
 
 
@@ -264,6 +275,7 @@ SCENES: Final[Mapping[str, Scene]] = {
         rules,
         lesson,
         saved_game,
+        playground,
         no_room,
         waiting,
         invitation,

@@ -11,6 +11,9 @@ import { inOrder, isOffered, levelFor, sizeFor, sizesOf, unasked, type Offered }
 export const QUICK_SECONDS = { fast: 30, relaxed: 120 } as const;
 export type QuickClock = keyof typeof QUICK_SECONDS;
 
+/** Seats of the largest game in which bots are slow unasked. */
+const MOST_SLOW = 3;
+
 class Choice {
   #games = $state.raw<readonly Offered[]>(kept("games", gameNames().map(unasked), isList));
   #wanted = $state.raw({ game: "", bots: 2, level: "medium", players: 2, clock: "fast", pace: "", ...kept<Record<string, unknown>>("opponents", {}, isWish) });
@@ -25,7 +28,7 @@ class Choice {
 
   readonly clock = $derived<QuickClock>(this.#wanted.clock === "relaxed" ? "relaxed" : "fast");
 
-  /** The pace of bots: the person's choice. In a first game of its kind they are slow. */
+  /** The pace of bots: the person's choice. In a first game of its kind they are slow, unless there are so many that a round would take half a minute. */
   readonly pace = $derived(this.#chosenPace());
 
   /** The games that the service has. */
@@ -36,7 +39,7 @@ class Choice {
 
   #chosenPace(): Pace {
     const chosen = (Object.keys(PACES) as Pace[]).find((pace) => pace === this.#wanted.pace);
-    return chosen ?? (newcomer.isFirstGame(this.game.name) ? "relaxed" : "usual");
+    return chosen ?? (newcomer.isFirstGame(this.game.name) && this.seats <= MOST_SLOW ? "relaxed" : "usual");
   }
 
   want(part: Partial<{ game: string; bots: number; level: string; players: number; clock: QuickClock; pace: Pace }>): void {

@@ -7,11 +7,17 @@ export const SHOWS = ["waiting", "playing", "all"] as const;
 export type Show = (typeof SHOWS)[number];
 
 const FILTERS: Record<Show, LobbyFilter> = { waiting: { status: "waiting", free: 1 }, playing: { status: "playing" }, all: {} };
+/** Rooms of a page: more of them take long to draw on a phone. */
+const PAGE = 50;
 const RETRY_MS = 5000;
 
 export class OpenRoomList {
   rooms = $state.raw<readonly ListedRoom[]>([]);
   more = $state(0);
+  /** Where the next page begins; empty on the last one. */
+  next = $state("");
+  /** Where this page begins; empty: at the beginning of the list. */
+  after = $state("");
   /** People who are connected to the service; null if that is not known. */
   online = $state<number | null>(null);
   paused = $state(false);
@@ -36,7 +42,14 @@ export class OpenRoomList {
 
   choose(show: Show): void {
     this.show = show;
-    this.#lobby?.choose(FILTERS[show]);
+    this.turnTo("");
+  }
+
+  /** Show the page that begins there: `next`, or an empty text for the first one. */
+  turnTo(after: string): void {
+    this.after = after;
+    this.next = "";
+    this.#lobby?.choose(this.#filter());
   }
 
   reconnectNow(): void {
@@ -46,7 +59,7 @@ export class OpenRoomList {
   async #first(): Promise<void> {
     try {
       const rooms = await session.service.rooms();
-      if (!this.known && !this.#stopped) this.#take(rooms.filter((room) => fits(room, this.show)));
+      if (!this.known && !this.#stopped) this.#take(rooms.filter((room) => fits(room, this.show)).slice(0, PAGE));
     } catch {
       // The socket tries as well, and its state is shown.
     }
@@ -56,7 +69,7 @@ export class OpenRoomList {
     try {
       const token = await session.lookerToken();
       if (this.#stopped) return;
-      const lobby = lookAtLobby({ origin: session.service.origin, token, filter: FILTERS[this.show] });
+      const lobby = lookAtLobby({ origin: session.service.origin, token, filter: this.#filter() });
       this.#lobby = lobby;
       lobby.on(() => this.#read(lobby, token));
       this.#read(lobby, token);
@@ -75,8 +88,13 @@ export class OpenRoomList {
     }
     if (lobby.state !== "up") return;
     this.more = lobby.more;
+    this.next = lobby.next;
     this.online = lobby.online;
     this.#take(Object.values(lobby.rooms));
+  }
+
+  #filter(): LobbyFilter {
+    return { ...FILTERS[this.show], limit: PAGE, ...(this.after ? { after: this.after } : {}) };
   }
 
   #take(rooms: readonly ListedRoom[]): void {

@@ -30,6 +30,10 @@ export interface RoomView {
   bot_delay_ms?: number;
   beat_ms?: number;
   bot_accounts?: boolean;
+  /** How many times as fast the clocks of a sandbox room run (P-190). */
+  sandbox?: number;
+  /** The game counts for ratings, and takes no bots (P-201). */
+  rated?: boolean;
   host?: number;
   options?: Document;
   result?: GameResult;

@@ -41,7 +41,7 @@ export interface Game {
   scores: ReadonlyMap<number, Score>;
 }
 
-const PASS = -1;
+export const PASS = -1;
 
 export function isDocument(value: Value | undefined): value is Document {
   return typeof value === "object" && !Array.isArray(value);

@@ -1,7 +1,7 @@
 /** The next action, as a key of the catalogue: the one line that always stands over the table. */
 import { sayOf, type Said } from "../../said";
 import type { Calls } from "./calls";
-import { leading, type Game } from "./game";
+import { leading, PASS, type Game } from "./game";
 
 export interface Situation {
   game: Game;
@@ -20,6 +20,8 @@ export function hintOf({ game, seat, names, calls, missing, armed }: Situation):
     if (missing === null) return sayOf(game.turn, { names, seat }, "five_towers.hint.wait_build", { n: leading(game)?.number ?? 0 });
     return missing > 0 ? { key: "five_towers.hint.pick", params: { n: missing } } : { key: "five_towers.hint.ready", params: {} };
   }
+  // A pass that the game made for this player leaves no other trace than this.
+  if (!calls && seat !== null && game.calls.get(seat) === PASS) return sayOf(game.turn, { names, seat: null }, "five_towers.hint.wait_bid.out");
   if (!calls) return sayOf(game.turn, { names, seat }, "five_towers.hint.wait_bid");
   if (armed !== null) return armed < 0 ? { key: "five_towers.pass.confirm", params: {} } : { key: "five_towers.hint.confirm", params: { n: armed } };
   if (!calls.bid) return { key: "five_towers.hint.must_pass", params: {} };

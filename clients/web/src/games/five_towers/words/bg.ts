@@ -51,6 +51,7 @@ export default {
   "five_towers.hint.must_pass": "Не можеш да обявиш повече: пас.",
   "five_towers.hint.wait_bid": "{name} обмисля обява.",
   "five_towers.hint.wait_bid.you": "Твой ред е да обявиш.",
+  "five_towers.hint.wait_bid.out": "Вече не участваш в това наддаване. {name} мисли.",
   "five_towers.hint.wait_build": { one: "{name} строи {n} карта.", other: "{name} строи {n} карти." },
   "five_towers.hint.wait_build.you": { one: "Строиш {n} карта.", other: "Строиш {n} карти." },
   "five_towers.hint.pick": { one: "Избери още {n} карта за строеж.", other: "Избери още {n} карти за строеж." },

@@ -51,6 +51,7 @@ export default {
   "five_towers.hint.must_pass": "Höher kannst du nicht: Du musst passen.",
   "five_towers.hint.wait_bid": "{name} überlegt sich ein Gebot.",
   "five_towers.hint.wait_bid.you": "Du bist mit Bieten dran.",
+  "five_towers.hint.wait_bid.out": "Du bist aus dieser Versteigerung raus. {name} überlegt.",
   "five_towers.hint.wait_build": { one: "{name} baut {n} Karte.", other: "{name} baut {n} Karten." },
   "five_towers.hint.wait_build.you": { one: "Du baust {n} Karte.", other: "Du baust {n} Karten." },
   "five_towers.hint.pick": { one: "Wähle noch {n} Karte zum Bauen.", other: "Wähle noch {n} Karten zum Bauen." },

@@ -50,6 +50,7 @@ export default {
   "five_towers.hint.must_pass": "You cannot bid higher: pass.",
   "five_towers.hint.wait_bid": "{name} is thinking about a bid.",
   "five_towers.hint.wait_bid.you": "It is your turn to bid.",
+  "five_towers.hint.wait_bid.out": "You are out of this auction. {name} is thinking.",
   "five_towers.hint.wait_build": { one: "{name} builds {n} card.", other: "{name} builds {n} cards." },
   "five_towers.hint.wait_build.you": { one: "You build {n} card.", other: "You build {n} cards." },
   "five_towers.hint.pick": { one: "Choose {n} more card to build.", other: "Choose {n} more cards to build." },

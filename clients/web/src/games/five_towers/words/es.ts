@@ -51,6 +51,7 @@ export default {
   "five_towers.hint.must_pass": "No puedes subir más: pasa.",
   "five_towers.hint.wait_bid": "{name} está pensando su puja.",
   "five_towers.hint.wait_bid.you": "Te toca pujar.",
+  "five_towers.hint.wait_bid.out": "Ya no participas en esta subasta. {name} está pensando.",
   "five_towers.hint.wait_build": { one: "{name} construye {n} carta.", other: "{name} construye {n} cartas." },
   "five_towers.hint.wait_build.you": { one: "Construyes {n} carta.", other: "Construyes {n} cartas." },
   "five_towers.hint.pick": { one: "Elige {n} carta más para construir.", other: "Elige {n} cartas más para construir." },

@@ -51,6 +51,7 @@ export default {
   "five_towers.hint.must_pass": "Tu ne peux pas monter : passe.",
   "five_towers.hint.wait_bid": "{name} réfléchit à une annonce.",
   "five_towers.hint.wait_bid.you": "C’est à toi d’annoncer.",
+  "five_towers.hint.wait_bid.out": "Tu ne participes plus à cette enchère. {name} réfléchit.",
   "five_towers.hint.wait_build": { one: "{name} construit {n} carte.", other: "{name} construit {n} cartes." },
   "five_towers.hint.wait_build.you": { one: "Tu construis {n} carte.", other: "Tu construis {n} cartes." },
   "five_towers.hint.pick": { one: "Choisis encore {n} carte à construire.", other: "Choisis encore {n} cartes à construire." },

@@ -51,6 +51,7 @@ export default {
   "five_towers.hint.must_pass": "Non puoi salire: passa.",
   "five_towers.hint.wait_bid": "{name} pensa a un’offerta.",
   "five_towers.hint.wait_bid.you": "Tocca a te offrire.",
+  "five_towers.hint.wait_bid.out": "Sei fuori da questa asta. {name} sta pensando.",
   "five_towers.hint.wait_build": { one: "{name} costruisce {n} carta.", other: "{name} costruisce {n} carte." },
   "five_towers.hint.wait_build.you": { one: "Costruisci {n} carta.", other: "Costruisci {n} carte." },
   "five_towers.hint.pick": { one: "Scegli ancora {n} carta da costruire.", other: "Scegli ancora {n} carte da costruire." },

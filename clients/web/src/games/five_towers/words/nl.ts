@@ -51,6 +51,7 @@ export default {
   "five_towers.hint.must_pass": "Hoger kun je niet: pas.",
   "five_towers.hint.wait_bid": "{name} denkt na over een bod.",
   "five_towers.hint.wait_bid.you": "Jij bent aan de beurt om te bieden.",
+  "five_towers.hint.wait_bid.out": "Jij doet niet meer mee in deze veiling. {name} denkt na.",
   "five_towers.hint.wait_build": { one: "{name} bouwt {n} kaart.", other: "{name} bouwt {n} kaarten." },
   "five_towers.hint.wait_build.you": { one: "Je bouwt {n} kaart.", other: "Je bouwt {n} kaarten." },
   "five_towers.hint.pick": { one: "Kies nog {n} kaart om te bouwen.", other: "Kies nog {n} kaarten om te bouwen." },

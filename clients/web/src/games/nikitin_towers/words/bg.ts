@@ -61,6 +61,8 @@ export default {
   "nikitin_towers.hint.over": "Край на играта.",
 
   // board
+  "nikitin_towers.tip.choose": "Избери трудно за подреждане: {name} трябва да го постави.",
+  "nikitin_towers.tip.place": "Постави го така, че кулата ти да остане права.",
   "nikitin_towers.turn": "Ход {n}",
   "nikitin_towers.stepped": { one: "няма по-големи: {n} кубче", other: "няма по-големи: {n} кубчета" },
   "nikitin_towers.quiet": { one: "играта свършва след още {n} ход без напредък", other: "играта свършва след още {n} хода без напредък" },

@@ -61,6 +61,8 @@ export default {
   "nikitin_towers.hint.over": "Das Spiel ist aus.",
 
   // board
+  "nikitin_towers.tip.choose": "Nimm einen, der schwer zu stapeln ist: {name} muss ihn legen.",
+  "nikitin_towers.tip.place": "Leg ihn so, dass dein Turm stehen bleibt.",
   "nikitin_towers.turn": "Zug {n}",
   "nikitin_towers.stepped": { one: "nichts Größeres übrig: {n} Würfelchen", other: "nichts Größeres übrig: {n} Würfelchen" },
   "nikitin_towers.quiet": { one: "noch {n} Zug ohne Fortschritt, dann ist das Spiel aus", other: "noch {n} Züge ohne Fortschritt, dann ist das Spiel aus" },

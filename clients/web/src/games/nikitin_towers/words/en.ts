@@ -60,6 +60,8 @@ export default {
   "nikitin_towers.hint.over": "The game is over.",
 
   // board
+  "nikitin_towers.tip.choose": "Choose one that is hard to stack: {name} has to place it.",
+  "nikitin_towers.tip.place": "Place it so that your tower stays standing.",
   "nikitin_towers.turn": "Turn {n}",
   "nikitin_towers.stepped": { one: "nothing larger left: {n} cube", other: "nothing larger left: {n} cubes" },
   "nikitin_towers.quiet": { one: "the game ends after {n} more turn without progress", other: "the game ends after {n} more turns without progress" },

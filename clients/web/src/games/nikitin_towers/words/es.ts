@@ -61,6 +61,8 @@ export default {
   "nikitin_towers.hint.over": "Fin de la partida.",
 
   // board
+  "nikitin_towers.tip.choose": "Elige uno difícil de apilar: {name} tiene que ponerlo.",
+  "nikitin_towers.tip.place": "Ponlo de modo que tu torre siga en pie.",
   "nikitin_towers.turn": "Turno {n}",
   "nikitin_towers.stepped": { one: "no queda nada mayor: {n} cubo", other: "no queda nada mayor: {n} cubos" },
   "nikitin_towers.quiet": { one: "la partida termina tras {n} turno más sin avance", other: "la partida termina tras {n} turnos más sin avance" },

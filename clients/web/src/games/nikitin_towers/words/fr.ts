@@ -61,6 +61,8 @@ export default {
   "nikitin_towers.hint.over": "La partie est finie.",
 
   // board
+  "nikitin_towers.tip.choose": "Choisis-en un difficile à empiler : {name} doit le poser.",
+  "nikitin_towers.tip.place": "Pose-le de façon que ta tour reste debout.",
   "nikitin_towers.turn": "Tour {n}",
   "nikitin_towers.stepped": { one: "rien de plus grand : {n} cube", other: "rien de plus grand : {n} cubes" },
   "nikitin_towers.quiet": { one: "la partie s’arrête après encore {n} tour sans progrès", other: "la partie s’arrête après encore {n} tours sans progrès" },

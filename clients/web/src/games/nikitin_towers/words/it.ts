@@ -61,6 +61,8 @@ export default {
   "nikitin_towers.hint.over": "La partita è finita.",
 
   // board
+  "nikitin_towers.tip.choose": "Scegline uno difficile da impilare: {name} deve posarlo.",
+  "nikitin_towers.tip.place": "Posalo in modo che la tua torre resti in piedi.",
   "nikitin_towers.turn": "Turno {n}",
   "nikitin_towers.stepped": { one: "niente di più grande: {n} cubo", other: "niente di più grande: {n} cubi" },
   "nikitin_towers.quiet": { one: "la partita finisce dopo ancora {n} turno senza progressi", other: "la partita finisce dopo altri {n} turni senza progressi" },

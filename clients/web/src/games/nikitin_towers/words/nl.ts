@@ -61,6 +61,8 @@ export default {
   "nikitin_towers.hint.over": "Het spel is afgelopen.",
 
   // board
+  "nikitin_towers.tip.choose": "Kies er een die moeilijk te stapelen is: {name} moet hem leggen.",
+  "nikitin_towers.tip.place": "Leg hem zo dat je toren blijft staan.",
   "nikitin_towers.turn": "Beurt {n}",
   "nikitin_towers.stepped": { one: "niets groters over: {n} blokje", other: "niets groters over: {n} blokjes" },
   "nikitin_towers.quiet": { one: "het spel eindigt na nog {n} beurt zonder vooruitgang", other: "het spel eindigt na nog {n} beurten zonder vooruitgang" },
