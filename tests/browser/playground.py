@@ -10,7 +10,7 @@ async def choose(page: Page, text: str) -> None:
 
 async def entered(page: Page, others: str = "Bots") -> None:
     """A room whose game has begun, and a connection as its first seat."""
-    await page.get_by_role("spinbutton", name="Clocks run").fill("1000")
+    await page.get_by_role("spinbutton", name="Clocks are faster by").fill("1000")
     await choose(page, others)
     await page.get_by_role("button", name="Create the room").click()
     await page.locator("[data-room]").wait_for()

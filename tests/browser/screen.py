@@ -1,10 +1,11 @@
 """Sizes of screens, and what of a page is on them."""
 
+from time import monotonic
 from typing import Any, Final
 
 from playwright.async_api import Page
 
-from tests.browser.waiting import until
+from tests.browser.chromium import PATIENCE_MS
 
 SMALL: Final = {"width": 360, "height": 640}
 LYING: Final = {"width": 844, "height": 390}
@@ -32,5 +33,8 @@ async def hidden(page: Page, *selectors: str) -> Any:
 
 
 async def on_screen(page: Page, *selectors: str) -> None:
-    """Wait until they are wholly on the screen."""
-    await until(page, f"(selectors) => ({SEEN.strip()})(selectors).length === 0", list(selectors))
+    """Wait until they are wholly on the screen. A table takes some frames to settle after its
+    window has changed, and no change of the document tells of the last one."""
+    end = monotonic() + PATIENCE_MS / 1000
+    while missing := await hidden(page, *selectors):
+        assert monotonic() < end, missing

@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 from tests.browser.chromium import Visitors
 from tests.browser.hands import Player, at_table
 from tests.browser.nikitin.tables import set_table as set_nikitin
-from tests.browser.screen import DESK, LYING, SMALL, hidden
+from tests.browser.screen import DESK, LYING, SMALL, hidden, on_screen
 from tests.browser.tables import is_bidding, is_building, set_table
 from tests.end_to_end.servers import ServerProcess
 
@@ -44,8 +44,7 @@ async def test_bids_and_own_towers_are_on_every_screen_and_large_ones_are_filled
     for size in SIZES:
         await page.set_viewport_size({"width": size["width"], "height": size["height"]})
         name = f"{size['width']}x{size['height']}"
-        parts = (".display", ".bids", ".mine .towers")
-        assert await hidden(page, *parts) == [], name
+        await on_screen(page, ".display", ".bids", ".mine .towers")
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert await page.evaluate(wide) <= 0, name
         own, small = (

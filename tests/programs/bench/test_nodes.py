@@ -57,7 +57,7 @@ def judged(alone: float, split: float, across: float) -> list[tuple[float, str]]
 
 
 def test_ratios_are_judged_against_their_bars() -> None:
-    assert judged(300, 320, 600) == [(0.938, "ok"), (1.875, "ok")]
+    assert judged(300, 320, 416) == [(0.938, "ok"), (1.3, "ok")]
     assert judged(300, 400, 900) == [(0.75, "MISSED"), (2.25, "MISSED")]
 
 
