@@ -67,7 +67,7 @@ async def test_a_quick_match_has_a_clock_and_counts_down_until_it_offers_bots(
     page = await context.new_page()
     await page.clock.install()
     await page.goto(shared.url)
-    await page.get_by_role("radio", name="Relaxed").check(force=True)
+    await page.get_by_role("radio", name="Relaxed").evaluate("(radio) => radio.click()")
     await expect(page.get_by_text("2 minutes per decision")).to_be_visible()
     await page.get_by_role("button", name="Quick match").click()
     await at_table(page, status="waiting")
@@ -149,7 +149,7 @@ async def test_bots_are_slow_in_a_first_game_and_a_room_has_one_of_three_paces(
     # The choice is kept for the next game, and the host can change it.
     await page.get_by_role("button", name="Change").click()
     await expect(page.get_by_role("radio", name="Fast")).to_be_checked()
-    await page.get_by_role("radio", name="Slow").check(force=True)
+    await page.get_by_role("radio", name="Slow").evaluate("(radio) => radio.click()")
     await page.get_by_role("button", name="Save the options").click()
     code = page.url.rpartition("/")[2]
     async with asyncio.timeout(10):
