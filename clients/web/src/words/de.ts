@@ -340,9 +340,9 @@ export default {
   "ending.room_gone.text": "Es gibt keinen Raum {code}, oder er ist privat und der Link ist unvollständig. Beendete Räume werden nach einem Tag gelöscht.",
   "ending.room_gone.title": "Raum nicht gefunden",
   "ending.unauthorized.button": "Als neuer Gast weitermachen",
-  "ending.unauthorized.text": "Du bist hier nicht mehr angemeldet. Als neuer Gast kannst du zuschauen. Ein Platz, den du hattest, gehört dem neuen Gast nicht.",
-  "ending.unauthorized.title": "Du wurdest abgemeldet",
-  "session.renewed": "Du warst abgemeldet und bist jetzt als neuer Gast hier, {name}.",
+  "ending.unauthorized.text": "Deine Sitzung gilt nicht mehr. Als neuer Gast kannst du zuschauen. Ein Platz, den du hattest, gehört dem neuen Gast nicht.",
+  "ending.unauthorized.title": "Sitzung abgelaufen",
+  "session.renewed": "Deine Sitzung war abgelaufen. Du bist jetzt als neuer Gast hier, {name}.",
 
   // log of the room
   "log.bot_sat": "Ein Bot ({level}) setzt sich auf Platz {number}.",
@@ -466,7 +466,7 @@ export default {
   "code.too_many": { one: "Zu viele Aktionen auf einmal. Versuch es in {n} Sekunde wieder.", other: "Zu viele Aktionen auf einmal. Versuch es in {n} Sekunden wieder." },
   "code.too_many_unanswered": "Warte auf die Antworten auf deine letzten Aktionen.",
   "code.too_slow": "Die Verbindung war zu langsam.",
-  "code.unauthorized": "Du bist nicht mehr angemeldet.",
+  "code.unauthorized": "Deine Sitzung gilt nicht mehr.",
   "code.unknown": "Etwas ist schiefgegangen ({code}).",
   "code.unknown_game": "Dieses Spiel gibt es hier nicht.",
   "code.unreachable": "Der Dienst ist nicht erreichbar. Prüfe deine Verbindung.",
