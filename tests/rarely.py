@@ -71,11 +71,6 @@ RARELY: Final[Mapping[str, Sequence[str]]] = {
         "test_a_shard_is_heard_at_its_new_primary[paused-cluster]",
         "test_slots_move_as_each_engine_does_it",
     ),
-    # The client itself passes the kit in every run, in node and in a browser.
-    "packages/test_typescript_alone.py": (
-        "test_it_plays_in_node_as_it_is[json.js]",
-        "test_a_bundle_for_browsers_plays_and_holds_json_only_where_it_is_wanted",
-    ),
     # That all keys of a call share a slot is always tried.
     "regulars/test_stores.py": (
         "test_games_are_applied_rebuilt_and_erased_on_stores_of_several_engines",

@@ -72,8 +72,6 @@ SIBLINGS: Final = {
         "test_lesson.py::test_the_lesson_is_played_by_keys_and_goes_on_after_a_break",
     "test_the_lesson_of_blocks_is_played_by_fingers":
         "test_touch.py::test_create_and_play_by_taps",
-    "test_the_same_step_runs_as_a_program_in_go":
-        "test_playground.py::test_the_same_step_runs_as_a_program",
     "test_the_view_turns_zooms_and_goes_from_tower_to_tower":
         "nikitin/test_touch.py::test_a_finger_drags_the_block_and_two_turn_and_zoom_the_view",
     "test_the_winners_tower_has_its_moment_without_motion_too":

@@ -80,7 +80,6 @@ RARELY: Final = {
         "test_a_game_without_pictures_is_played_replayed_and_checked[tile_duel]",
         "test_axe_finds_nothing_on_a_plain_board[phone]",
     ),
-    "test_playground.py": ("test_the_same_step_runs_as_a_program_in_go",),
     "test_replay.py": ("test_fast_scrubbing_shows_the_cards_of_the_last_move_only",),
     "test_screens.py": (
         *[f"test_the_table_stays_where_it_is_through_all_phases[{size}]" for size in SIZES],
