@@ -127,7 +127,7 @@ export class Line {
 
   /** Greet anew at once, also after an end. */
   restart(): void {
-    // A socket that is not open yet has greeted nobody.
+    // A socket that is not open yet has sent no greeting.
     if (this.#socket?.readyState === CONNECTING) return;
     this.ending = this.trouble = null;
     this.state = "connecting";
