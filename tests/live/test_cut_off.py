@@ -49,6 +49,21 @@ async def test_who_is_cut_off_pauses_its_rooms_and_sends_guests_to_others(
     assert len(ann.of(ServerGo)) == 1
 
 
+async def test_who_may_get_another_engine_keeps_guests_until_it_has_had_time(
+    proxy: Proxy, behind: LiveNode, other: LiveNode
+) -> None:
+    other.beat()
+    behind.log.fails_over = True
+    ann = await FakeViewer("ann").enter(await behind.found())
+    await asyncio.sleep(0.5)
+    proxy.silent = True
+    await ann.until(lambda: ann.of(ServerPaused))
+    await asyncio.sleep(3.0)
+    assert not ann.of(ServerGo)
+    proxy.silent = False
+    await ann.until(lambda: ServerPaused(False) in ann.of(ServerPaused))
+
+
 async def test_who_is_alone_sends_nobody_away(proxy: Proxy, behind: LiveNode) -> None:
     ann = await FakeViewer("ann").enter(await behind.found())
     proxy.silent = True

@@ -24,7 +24,8 @@ class Proxy(Carrier):
         self.cut_after: int | None = None
         """Bytes of answers before the connection is cut."""
         self.silent = False
-        """Drops all answers, and leaves the connection open."""
+        """Drops all answers, and leaves the connection open. One that has lost an answer ends with
+        the next: later answers would be taken for the lost ones."""
         self._engine = urlsplit(engine_url).path
         self._socket = socket
         self._die = Random(1)
@@ -45,11 +46,16 @@ class Proxy(Carrier):
 
     async def _carry(self, way: Direction, source: Ends, target: Ends) -> None:
         reader, writer = source[0], target[1]
+        dropped = False
         while data := await reader.read(CHUNK):
             if way == "up":
                 writer.write(data)
                 await writer.drain()
-            elif not self.silent and await self._cuts(data, writer):
+            elif self.silent:
+                dropped = True
+            elif dropped:
+                return
+            elif await self._cuts(data, writer):
                 self.lost += 1
                 return
 

@@ -39,7 +39,12 @@ ANNOUNCED: Final = {
 }
 """Other engines come by a relay, and clients do not."""
 DOWN_MS: Final = 700
-"""Milliseconds of silence after which sentinels or a cluster elect another primary."""
+"""Milliseconds of silence after which a cluster elects another primary."""
+SENTINELS_DOWN_MS: Final = 1250
+"""The same of sentinels. They try to connect once a second at most: with 1000 ms they often take a
+new primary for dead before they have reached it, and elect again."""
+AGAIN_MS: Final = 3000
+"""Milliseconds after a vote until the sentinels who voted start another failover."""
 USUAL: Final = {
     "bind": HOST,
     "save": "",
@@ -261,8 +266,8 @@ def sentinel(kind: str, folder: Path, port: int, host: str = HOST) -> Engine:
     file.write_text(
         f"bind {HOST}\n"
         f"sentinel monitor {NAME} {host} {port} 2\n"
-        f"sentinel down-after-milliseconds {NAME} {DOWN_MS}\n"
-        f"sentinel failover-timeout {NAME} 3000\n"
+        f"sentinel down-after-milliseconds {NAME} {SENTINELS_DOWN_MS}\n"
+        f"sentinel failover-timeout {NAME} {AGAIN_MS // 2}\n"
     )
     return Engine(kind, folder, str(file), "--sentinel")
 

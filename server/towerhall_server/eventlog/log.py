@@ -98,7 +98,9 @@ class EventLog:
     def __init__(self, url: str, node: str = "unnamed") -> None:
         self.node = node
         self._url = url
-        self.longest_wait_seconds = FAILOVER_WAIT_SECONDS if may_move(url) else LONGEST_WAIT_SECONDS
+        self.fails_over = may_move(url)
+        """Whether another engine takes over from one that is down."""
+        self.longest_wait_seconds = FAILOVER_WAIT_SECONDS if self.fails_over else LONGEST_WAIT_SECONDS
         self._batch = open_store(url)
         self._shards = ShardNews(self._batch, node) if isinstance(self._batch, Cluster) else None
         """Only a cluster has channels for each shard."""

@@ -68,6 +68,9 @@ QUARANTINE_SECONDS: Final = 60.0
 """Seconds before a room whose log cannot be replayed is tried again."""
 CUT_SECONDS: Final = 3.0
 """Seconds of silence from the store before this node reports itself cut off."""
+FAILOVER_SECONDS: Final = 8.0
+"""The same if another engine may take over meanwhile: no node reaches one that died silently, and
+clients that were sent away come back seconds after it was replaced."""
 GO_WITHIN_MS: Final = 2_000
 """Milliseconds that clients get to connect to another node."""
 LOOKS_AT_ONCE: Final = 16
@@ -264,7 +267,8 @@ class Directory:
         A store that is down refuses connections, or answers that it is not ready. Then all nodes
         lack it, and clients stay. A store that is only silent may answer other nodes.
         """
-        is_cut = type(error) is StoreError and monotonic() - self._beat_at >= CUT_SECONDS
+        patience = FAILOVER_SECONDS if self._node.log.fails_over else CUT_SECONDS
+        is_cut = type(error) is StoreError and monotonic() - self._beat_at >= patience
         if is_cut and not self.is_cut and self._neighbours:
             logger.warning("cut off from the store: guests are sent to other nodes")
             self.is_cut = True
