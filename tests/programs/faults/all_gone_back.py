@@ -109,6 +109,17 @@ class Outside:
         answer = await self.operator(at, "POST", "/bans", {"external_id": name})
         return str(answer.document["id"])
 
+    async def room(self, at: int, code: str) -> Answer:
+        """A room that was closed, at the latest after some seconds. One node has made it, and puts
+        that back; another one has closed it, and puts this back a little later."""
+        deadline = monotonic() + TOLD_SECONDS
+        while True:
+            state = await self.operator(at, "GET", f"/rooms/{code}")
+            right = state.status == 200 and "closed" in state.document
+            if right or monotonic() > deadline:
+                return state
+            await asyncio.sleep(RETRY_SECONDS)
+
     async def knows_bans(self, at: int, facts: Facts) -> bool:
         """Whether a node lists the ban and not the lifted one, at the latest after some seconds."""
         deadline = monotonic() + TOLD_SECONDS
@@ -219,7 +230,7 @@ async def _judge(outside: Outside, facts: Facts) -> None:
             outside.expect("links", right=not await outside.use(at, link))
         again = await outside.order(at, facts.number)
         outside.expect("answers", right=again.document == facts.made)
-        state = await outside.operator(at, "GET", f"/rooms/{facts.made['code']}")
+        state = await outside.room(at, facts.made["code"])
         outside.expect("rooms", right=state.status == 200 and "closed" in state.document)
         names = {seat.get("external_id") for seat in state.document.get("seats", ())}
         expected = {f"{name} {facts.number}" for name in ("Ada", "Ben")}
