@@ -199,7 +199,7 @@ export default {
   "room.rated.about": "Резултатът се брои за рейтинга на играчите. Ботове не могат да играят.",
   "room.ready": "В готовност",
   "room.ready.button": "Имам готовност",
-  "room.ready.undo": "Нямам готовност",
+  "room.ready.undo": "Отбой",
   "room.reserved": "Запазено",
   "room.rules": "Правила",
   "room.sandbox": "Пробна",
