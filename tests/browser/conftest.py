@@ -15,7 +15,7 @@ from tests.end_to_end.servers import LIMITS, ServerProcess, running
 from tests.examples import is_long
 from towerhall_server.gateway.http.page import INDEX, find_page
 
-HERE = Path(__file__).parent
+HERE = "tests/browser/"
 TALKATIVE = LIMITS | {"TOWERHALL_LIMIT_CHAT": "1000/s burst 1000"}
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -24,7 +24,7 @@ expect.set_options(timeout=PATIENCE_MS)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The browser lives as long as the session, so all that talks to it runs in one loop. With
     other tests beside it those of `rarely` are left out."""
-    ours = [item for item in items if item.path.is_relative_to(HERE)]
+    ours = [item for item in items if item.nodeid.startswith(HERE)]
     rare = {item for item in ours if is_rare(item.nodeid)}
     if rare and len(items) > len(ours) and not is_long() and asked_for_all(config):
         items[:] = [item for item in items if item not in rare]

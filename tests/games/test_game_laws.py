@@ -17,7 +17,7 @@ every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: f"{game.nam
 
 @every_game
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-@settings(max_examples=examples(5, 15), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(3, 15), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_the_law_holds(law: Law, game: AnyGame, data: st.DataObject) -> None:
     law(data.draw(plays(game)))

@@ -47,6 +47,13 @@ async def swept() -> AsyncIterator[None]:
         await asyncio.wait((task,))
 
 
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    """A sweeper ends with all objects unfrozen; no collection is to look at those of the tests."""
+    yield
+    gc.freeze()
+
+
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(garbage, "LOOK_SECONDS", 0.01)

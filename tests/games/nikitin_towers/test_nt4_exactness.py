@@ -9,7 +9,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 from tests.examples import examples
 from tests.games.nikitin_towers import exact
@@ -102,6 +101,8 @@ def test_nt4_exact_ties_stand() -> None:
 
 def by_linprog(tower: Tower, slope: int) -> bool:
     """The verdict of HiGHS on the same equations."""
+    from scipy.optimize import linprog  # costs a second of each worker that collects this file
+
     solved = statics(tower, slope)
     for lean in range(len(solved.firm)):
         contacts = len(solved.upper)

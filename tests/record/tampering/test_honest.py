@@ -18,7 +18,7 @@ from towerhall_server.room.events import Settings
 from towerhall_server.room.seats import Known, Person
 from towerhall_server.room.steps import Plan
 
-ROOMS = examples(60, 1_000)
+ROOMS = examples(30, 1_000)
 HOUR_MS = 3_600_000
 
 

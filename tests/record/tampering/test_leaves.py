@@ -1,6 +1,7 @@
-"""Each leaf of a record is flipped, one by one: in the file as it is, and inside every commit."""
+"""Leaves of a record are flipped, one by one: in the file as it is, and inside every commit."""
 
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any, Final
 
 import msgspec
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.examples import examples
+from tests.examples import examples, is_long
 from tests.record.record_games import GAMES, SMALL, Tape, record_of_story, told
 from tests.record.tampering.forging import (
     Path,
@@ -100,16 +101,19 @@ def test_any_leaf_of_an_eventful_room_is_bound(leaf: tuple[int, Path]) -> None:
     check_leaf(eventful(), *leaf)
 
 
+MANY: Final = 120
 DOCUMENT: Final = msgspec.json.decode(record_of_story(SMALL))
 
 
 @pytest.mark.parametrize("part", sorted(DOCUMENT))
-def test_every_leaf_of_the_file_is_checked(part: str) -> None:
-    for path in leaves(DOCUMENT):
-        if path[0] == part:
-            changed = with_flip(DOCUMENT, path)
-            assert flipped(value_at(DOCUMENT, path)) != value_at(DOCUMENT, path)
-            assert verify(msgspec.json.encode(changed), GAMES), path
+def test_leaves_of_the_file_are_checked(part: str) -> None:
+    """All of a short part. Of thousands that are alike, some in each run."""
+    found = [path for path in leaves(DOCUMENT) if path[0] == part]
+    step = 1 if is_long() else 1 + len(found) // MANY
+    for path in found[Random().randrange(step) :: step]:
+        changed = with_flip(DOCUMENT, path)
+        assert flipped(value_at(DOCUMENT, path)) != value_at(DOCUMENT, path)
+        assert verify(msgspec.json.encode(changed), GAMES), path
 
 
 def with_other_id(entry: Entry) -> Entry:
