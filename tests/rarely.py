@@ -47,6 +47,7 @@ ON_SEVERAL: Final = (
     "test_other_servers_hear_chat_and_hints_and_who_watches",
 )
 """Tests of the log that `make test` also runs on stores of several engines."""
+KILLED: Final = "test_a_server_killed_in_mid_game_loses_nothing_and_clients_resume_by_themselves"
 RARELY: Final[Mapping[str, Sequence[str]]] = {
     # That the commands are right, locked and complete is always read from the Dockerfile.
     "deploy/test_image.py": (
@@ -59,24 +60,23 @@ RARELY: Final[Mapping[str, Sequence[str]]] = {
         "test_it_suffices_for_games_the_lobby_operators_and_quick_matches[redis]",
         "test_it_suffices_on_stores_of_several_engines",
     ),
+    # A cluster, all of whose primaries are copied, is always tried.
+    "cli/test_backup_of_several.py": ("test_a_store_behind_sentinels_is_copied_from_a_replica",),
+    # That storage which is not durable is refused is always tried, with one such setting.
+    "cli/test_store_promises.py": (
+        "test_durable_storage_can_be_required[valkey-settings0-set appendonly yes]",
+    ),
     # They need a program and a package that `make test` does not install.
     "deploy/test_kubernetes.py": ("test_the_schemas_of_kubernetes_take_every_document",),
     "deploy/test_watching.py": ("test_promtool_reads_every_expression",),
     # Servers that are killed in mid-game are always tried, and so are clients that come back.
-    "end_to_end/test_survival.py": (
-        "test_a_server_killed_in_mid_game_loses_nothing_and_clients_resume_by_themselves"
-        "[towerhall.v1.json]",
-    ),
+    "end_to_end/test_survival.py": (f"{KILLED}[towerhall.v1.json]",),
     "end_to_end/test_topology.py": (
         "test_all_servers_restarted_one_by_one_lose_nothing_of_a_game",
     ),
     # A crew of workers is always tried, and so are search processes of one server.
-    "end_to_end/test_searches.py": (
-        "test_each_worker_of_a_crew_has_search_processes_of_its_own",
-    ),
-    "end_to_end/test_workers.py": (
-        "test_watchers_at_different_workers_see_and_count_the_same",
-    ),
+    "end_to_end/test_searches.py": ("test_each_worker_of_a_crew_has_search_processes_of_its_own",),
+    "end_to_end/test_workers.py": ("test_watchers_at_different_workers_see_and_count_the_same",),
     # Sentinels that replace a primary are always tried, and so is a shard that moves.
     "eventlog/several/test_failover.py": (
         "test_a_killed_primary_is_replaced_and_rooms_go_on[cluster]",

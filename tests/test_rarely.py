@@ -26,7 +26,14 @@ THERE = {
     "test_the_replay_shows_at_each_move_what_the_record_says": {"some", "all"},
     "test_turns_in_the_grid_by_keyboard": {"some", "all"},
     "test_turns_by_finger_on_a_phone": {"some", "all"},
-    "test_a_die_that_was_changed_gets_a_cross": {"change_a_die", "change_the_opening"},
+    "test_a_changed_record_gets_a_cross": {
+        "swap_first_cards-draws",
+        "change_a_move-chain",
+        "change_what_is_told-facts",
+        "change_the_secret-commitment",
+        "change_a_nonce-nonces",
+        "change_the_result-result",
+    },
     "test_a_move_that_the_network_swallowed_arrives_once": {"up", "down"},
     "test_a_hall_of_many_games_fits_every_screen": {"desk", "upright", "lying"},
     "test_the_table_stays_where_it_is_through_all_phases": {"desk", "upright", "lying"},
@@ -40,10 +47,26 @@ THERE = {
     **{test: {"five_towers", "nikitin_towers"} for test in GIVING_UP},
 }
 SIBLINGS: Final = {
+    "test_a_collapse_tumbles_and_comes_to_rest":
+        "nikitin/test_drawing.py::test_with_less_motion_a_block_is_where_it_belongs_at_once",
+    "test_a_room_offers_the_levels_of_its_game":
+        "test_games.py::test_the_chosen_game_is_played_at_once_and_by_quick_match_and_in_rooms",
+    "test_another_link_and_another_tab_are_asked_about_as_well":
+        "test_links.py::test_a_link_asks_before_it_replaces_somebody_and_names_both",
+    "test_cards_fly_unless_somebody_wants_less_motion":
+        "test_table.py::test_a_card_is_dragged_onto_its_tower_and_onto_no_other",
+    "test_lists_name_the_game_of_each_room":
+        "test_games.py::test_every_game_is_shown_with_a_picture_and_with_what_fits_it",
+    "test_muting_goes_by_the_person_and_not_by_the_name":
+        "test_people.py::test_somebody_is_muted_and_heard_again_by_one",
+    "test_whoever_confirms_is_not_asked_again":
+        "test_links.py::test_a_link_asks_before_it_replaces_somebody_and_names_both",
     "test_a_carried_seat_brings_the_key_of_its_private_room_along":
         "test_room.py::test_a_seat_is_carried_to_another_device",
     "test_a_network_that_is_away_for_a_while":
         "test_dropping_out.py::test_after_kill_9_of_the_server_the_page_is_back_by_itself",
+    "test_a_die_that_was_changed_gets_a_cross":
+        "test_proof.py::test_a_changed_record_gets_a_cross",
     "test_a_newcomer_learns_and_builds_a_first_tower":
         "test_newcomer.py::test_a_newcomer_learns_and_plays_a_first_game",
     "test_a_reload_while_a_block_is_held_shows_the_same_towers":

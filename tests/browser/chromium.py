@@ -112,12 +112,18 @@ class Visitors:
     """Opens pages, and keeps all complaints about them."""
 
     def __init__(
-        self, browser: Browser, *, viewport: Mapping[str, int] = WIDE, script: str = ""
+        self,
+        browser: Browser,
+        *,
+        viewport: Mapping[str, int] = WIDE,
+        scale: float = 1,
+        script: str = "",
     ) -> None:
-        """`viewport` is the size of a page unless a visit wishes another one. `script` runs in
-        each page before its own code."""
+        """`viewport` is the size of a page unless a visit wishes another one, `scale` the number of
+        drawn pixels to each of its own. `script` runs in each page before its own code."""
         self._browser = browser
         self._viewport = viewport
+        self._scale = scale
         self._script = script
         self._contexts: list[BrowserContext] = []
         self._meant: list[re.Pattern[str]] = []
@@ -142,6 +148,7 @@ class Visitors:
         if (game := wishes.get("game", "five_towers")) is not None:
             kept["opponents"] = {"game": game, "pace": "quick"}
         wanted: dict[str, Any] = {
+            "device_scale_factor": self._scale,
             "locale": wishes.get("locale", "en-GB"),
             "viewport": wishes.get("viewport", PHONE if phone else self._viewport),
             "color_scheme": wishes.get("color_scheme", "light"),

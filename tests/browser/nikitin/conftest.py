@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -16,7 +15,8 @@ from tests.browser.tables import Finished
 from tests.end_to_end.servers import ServerProcess
 
 SMALL: Final = {"width": 640, "height": 480}
-"""Drawing in software costs CPU time for each pixel."""
+COARSE: Final = 0.5
+"""Drawing in software costs CPU time for each pixel: of four only one is drawn."""
 ONE_SAMPLE: Final = """
 const plain = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (kind, wanted) {
@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest_asyncio.fixture(loop_scope="session")
 async def visitors(chromium: Browser) -> AsyncIterator[Visitors]:
     """As for the other tests, with pages that cost less to draw."""
-    people = Visitors(chromium, viewport=SMALL, script=ONE_SAMPLE)
+    people = Visitors(chromium, viewport=SMALL, scale=COARSE, script=ONE_SAMPLE)
     yield people
     await people.leave()
     assert people.complaints == []

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from playwright.async_api import Page
 
+from tests.browser.screen import FRAMES
 from tests.browser.waiting import until
 
 BOARD: Final = ".nikitin"
@@ -58,7 +59,15 @@ async def ghost_after(page: Page, before: str) -> str:
 
 
 async def hand(page: Page) -> tuple[float, float]:
-    """Where the held block is on the screen."""
+    """Where the held block is on the screen, once it stays there for some frames."""
+    before, now = None, await _hand(page)
+    while now != before:
+        await page.evaluate(FRAMES)
+        before, now = now, await _hand(page)
+    return now
+
+
+async def _hand(page: Page) -> tuple[float, float]:
     box = await page.locator(f"{BOARD} canvas").first.bounding_box()
     text = await page.locator(".board3d").get_attribute("data-hand")
     assert box is not None
