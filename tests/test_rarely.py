@@ -23,7 +23,6 @@ THERE = {
     "test_every_screen_speaks_the_language": set(LANGUAGES),
     "test_the_log_says_you_in_the_language": set(LANGUAGES),
     "test_axe_finds_nothing_on_the_board": {"light", "dark"},
-    "test_the_replay_shows_at_each_move_what_the_record_says": {"some", "all"},
     "test_turns_in_the_grid_by_keyboard": {"some", "all"},
     "test_turns_by_finger_on_a_phone": {"some", "all"},
     "test_a_changed_record_gets_a_cross": {
@@ -95,6 +94,8 @@ SIBLINGS: Final = {
         "test_lesson.py::test_the_lesson_is_played_by_keys_and_goes_on_after_a_break",
     "test_the_lesson_of_blocks_is_played_by_fingers":
         "test_touch.py::test_create_and_play_by_taps",
+    "test_the_replay_shows_at_each_move_what_the_record_says":
+        "test_replay.py::test_the_replay_at_each_move_equals_what_the_table_showed",
     "test_the_view_turns_zooms_and_goes_from_tower_to_tower":
         "nikitin/test_touch.py::test_a_finger_drags_the_block_and_two_turn_and_zoom_the_view",
     "test_the_winners_tower_has_its_moment_without_motion_too":

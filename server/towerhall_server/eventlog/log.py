@@ -100,7 +100,9 @@ class EventLog:
         self._url = url
         self.fails_over = may_move(url)
         """Whether another engine takes over from one that is down."""
-        self.longest_wait_seconds = FAILOVER_WAIT_SECONDS if self.fails_over else LONGEST_WAIT_SECONDS
+        self.longest_wait_seconds = (
+            FAILOVER_WAIT_SECONDS if self.fails_over else LONGEST_WAIT_SECONDS
+        )
         self._batch = open_store(url)
         self._shards = ShardNews(self._batch, node) if isinstance(self._batch, Cluster) else None
         """Only a cluster has channels for each shard."""

@@ -46,7 +46,7 @@ def told(view: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"towers": heights, "phase": game["phase"], "turns": game["turns"]}
 
 
-@pytest.mark.parametrize("most", [1, 1000], ids=["some", "all"])
+@pytest.mark.parametrize("most", [4, 1000], ids=["some", "all"])
 @pytest.mark.timeout(180)
 async def test_the_replay_shows_at_each_move_what_the_record_says(
     shared: ServerProcess, visitors: Visitors, stacked: Finished, most: int
@@ -66,7 +66,7 @@ async def test_the_replay_shows_at_each_move_what_the_record_says(
             await page.keyboard.press("ArrowRight")
     assert shown == {seq: truth[seq] for seq in shown}
     assert len(shown) == min(2 * (most + 1), last)
-    assert sum(board is not None for board in shown.values()) > 2
+    assert sum(board is not None for board in shown.values()) > FIRST
     await page.get_by_role("slider").fill(str(last - FIRST))
     assert (await until(page, SHOWN_AT, last - FIRST))["board"] == truth[last - FIRST]
 

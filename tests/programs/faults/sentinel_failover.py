@@ -35,9 +35,7 @@ async def run(order: Order) -> Outcome:
         return await on.finish(figures(on, failovers))
 
 
-def figures(
-    on: Stage, failovers: int, back_seconds: float = BACK_SECONDS
-) -> tuple[Figure, ...]:
+def figures(on: Stage, failovers: int, back_seconds: float = BACK_SECONDS) -> tuple[Figure, ...]:
     """Who was told of a pause, and how long rooms waited."""
     players, back = on.crowd.everybody, on.crowd.back_after
     paused = sum(player.pauses > 0 for player in players)
