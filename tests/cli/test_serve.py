@@ -10,12 +10,15 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TextIO
 
 import pytest
 
+from tests.end_to_end.forked import Forked
 from tests.end_to_end.raw import ask, connected, inside, new_guest, new_room
 from tests.store import engines
 
@@ -26,8 +29,34 @@ STOP_SECONDS = 8
 KEYS = {"TOWERHALL_TOKEN_KEYS": secrets.token_urlsafe(32)}
 
 
-def command(*flags: str) -> list[str]:
-    return [sys.executable, "-m", "towerhall_server", "serve", *flags]
+class OwnPython:
+    """As users start it: like `Forked`, but with an interpreter that has imported nothing yet."""
+
+    def __init__(
+        self, module: str, arguments: Sequence[str], environ: Mapping[str, str], log: Path
+    ) -> None:
+        with log.open("a") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", module, *arguments],
+                env=environ,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        assert self._process.stdout is not None
+        self.stdout: TextIO = self._process.stdout  # type: ignore[assignment]
+        self.pid = self._process.pid
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def wait(self, seconds: float) -> int:
+        status = self._process.wait(seconds)
+        self.stdout.close()
+        return status
+
+
+Kind = type[Forked] | type[OwnPython]
 
 
 def environ(more: dict[str, str]) -> dict[str, str]:
@@ -37,56 +66,52 @@ def environ(more: dict[str, str]) -> dict[str, str]:
 
 def complain(*flags: str, **more: str) -> str:
     """What a server that cannot start says, and nothing else."""
-    done = subprocess.run(
-        command(*flags),
-        env=environ(more),
-        capture_output=True,
-        text=True,
-        timeout=SOON_SECONDS,
-        check=False,
-    )
-    assert done.returncode not in (0, -signal.SIGKILL)
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    return done.stderr
+    with TemporaryDirectory(prefix="serve-") as folder:
+        log = Path(folder) / "log"
+        process = Forked("towerhall_server", ["serve", *flags], environ(more), log)
+        assert process.stdout.read() == ""
+        assert process.wait(SOON_SECONDS) not in (0, -signal.SIGKILL)
+        told = log.read_text()
+    assert "Traceback" not in told
+    return told
 
 
 class Serving:
     """A server, and all that it says."""
 
-    def __init__(self, *flags: str, **more: str) -> None:
-        self._process = subprocess.Popen(
-            command("--port", "0", *flags),
-            env=environ(more),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdout is not None
+    def __init__(self, kind: Kind, flags: Sequence[str], more: dict[str, str]) -> None:
+        self._folder = TemporaryDirectory(prefix="serve-")
+        self._log = Path(self._folder.name) / "log"
+        arguments = ["serve", "--port", "0", *flags]
+        self._process = kind("towerhall_server", arguments, environ(more), self._log)
         self._first = self._process.stdout.readline()
         found = URL_LINE.fullmatch(self._first)
         self.url = found[1] if found else ""
         self.out = self.err = ""
+        self._ended = False
 
     def end(self, number: signal.Signals) -> int:
         """Ask it to stop; its exit status."""
-        self._process.send_signal(number)
-        self._hear(STOP_SECONDS)
-        return self._process.returncode
+        os.kill(self._process.pid, number)
+        return self._hear(STOP_SECONDS)
 
     def kill(self) -> None:
-        if self._process.returncode is None:
+        if not self._ended:
             self._process.kill()
             self._hear(SOON_SECONDS)
 
-    def _hear(self, seconds: float) -> None:
-        rest, self.err = self._process.communicate(timeout=seconds)
-        self.out = self._first + rest
+    def _hear(self, seconds: float) -> int:
+        self.out = self._first + self._process.stdout.read()
+        status = self._process.wait(seconds)
+        self.err = self._log.read_text()
+        self._folder.cleanup()
+        self._ended = True
+        return status
 
 
 @contextmanager
-def serving(*flags: str, **more: str) -> Iterator[Serving]:
-    process = Serving(*flags, **more)
+def serving(*flags: str, kind: Kind = Forked, **more: str) -> Iterator[Serving]:
+    process = Serving(kind, flags, more)
     try:
         assert process.url, process._first
         yield process
@@ -106,7 +131,7 @@ def data(tmp_path: Path) -> tuple[str, str]:
 async def test_it_prints_one_line_and_ends_with_status_0_when_asked(
     data: tuple[str, str], number: signal.Signals
 ) -> None:
-    with serving(*data) as server:
+    with serving(*data, kind=OwnPython) as server:
         assert ask(server.url, "GET", "/healthz").status == 200
         async with connected(server.url, "ZZZZZZ") as raw:
             await raw.say("ping", 1)

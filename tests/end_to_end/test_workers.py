@@ -17,7 +17,7 @@ from tests.end_to_end.test_survival import Witness, check_log
 from towerhall_client.connection import Table, connect
 from towerhall_client.http import Service
 
-WORKERS = 3
+WORKERS = 2
 
 
 @pytest.fixture
