@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TextIO
+from typing import IO
 
 import pytest
 
@@ -44,7 +44,7 @@ class OwnPython:
                 text=True,
             )
         assert self._process.stdout is not None
-        self.stdout: TextIO = self._process.stdout  # type: ignore[assignment]
+        self.stdout: IO[str] = self._process.stdout
         self.pid = self._process.pid
 
     def kill(self) -> None:
