@@ -413,10 +413,10 @@ async def test_tokens_of_an_operator_end_with_its_key_if_that_is_wanted(
         await raw.done("sit")
 
 
-@pytest.mark.parametrize("body", [{"other": True}, {"others": "yes"}, []])
-async def test_a_bad_request_revokes_nothing(servers: list[ServerProcess], body: object) -> None:
+async def test_a_bad_request_revokes_nothing(servers: list[ServerProcess]) -> None:
     url = servers[0].url
     guest = await guest_at(url)
-    assert (await post(url, "/v1/me/revoke", body, guest["token"])).code == "bad_request"
+    for body in ({"other": True}, {"others": "yes"}, []):
+        assert (await post(url, "/v1/me/revoke", body, guest["token"])).code == "bad_request"
     assert (await post(url, "/v1/me/links", {}, guest["token"])).status == 201
     assert (await post(url, "/v1/me/revoke", {})).code == "unauthorized"
