@@ -38,3 +38,11 @@ async def on_screen(page: Page, *selectors: str) -> None:
     end = monotonic() + PATIENCE_MS / 1000
     while missing := await hidden(page, *selectors):
         assert monotonic() < end, missing
+
+
+async def comes_to(page: Page, look: str, wanted: object, name: object = "") -> None:
+    """Wait until an expression has that value on the page. A table takes some frames to settle."""
+    end = monotonic() + PATIENCE_MS / 1000
+    while (found := await page.evaluate(look)) != wanted:
+        assert monotonic() < end, (name, look, found)
+        await page.evaluate(FRAMES)

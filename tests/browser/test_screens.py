@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 from tests.browser.chromium import Visitors
 from tests.browser.hands import Player, at_table
 from tests.browser.nikitin.tables import set_table as set_nikitin
-from tests.browser.screen import DESK, LYING, SMALL, hidden, on_screen
+from tests.browser.screen import DESK, LYING, SMALL, comes_to, hidden, on_screen
 from tests.browser.tables import is_bidding, is_building, set_table
 from tests.end_to_end.servers import ServerProcess
 
@@ -46,7 +46,7 @@ async def test_bids_and_own_towers_are_on_every_screen_and_large_ones_are_filled
         name = f"{size['width']}x{size['height']}"
         await on_screen(page, ".display", ".bids", ".mine .towers")
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert await page.evaluate(wide) <= 0, name
+        await comes_to(page, f"{wide} <= 0", True, name)
         own, small = (
             await page.locator(".display li").first.bounding_box(),
             await page.locator(".player .tower").first.bounding_box(),
@@ -55,15 +55,14 @@ async def test_bids_and_own_towers_are_on_every_screen_and_large_ones_are_filled
         assert small is not None
         cards[name] = (own["width"], small["width"])
         if size["width"] >= DESK["width"]:
-            bottom = await page.evaluate(
-                "document.querySelector('.five-towers').getBoundingClientRect().bottom"
-            )
-            assert 1 - MOST_BARE <= bottom / size["height"] <= 1, name
+            bottom = "document.querySelector('.five-towers').getBoundingClientRect().bottom"
+            least, most = (1 - MOST_BARE) * size["height"], size["height"]
+            await comes_to(page, f"{bottom} >= {least} && {bottom} <= {most}", True, name)
     # A pass that cannot be takes no room: one row of six.
     rows = "new Set([...document.querySelectorAll('.bids button')].map((e) => e.offsetTop)).size"
     for size in (SMALL, LYING):
         await page.set_viewport_size({"width": size["width"], "height": size["height"]})
-        assert await page.evaluate(rows) == 1, size
+        await comes_to(page, rows, 1, size)
     # Cards grow with the screen, the other players' too.
     for at in (0, 1):
         grown = [cards[name][at] for name in ("1280x800", "1920x1080", "2560x1440")]
