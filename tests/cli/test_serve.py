@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -109,8 +109,12 @@ class Serving:
         return status
 
 
+def serving(*flags: str, **more: str) -> AbstractContextManager[Serving]:
+    return _serving(Forked, flags, more)
+
+
 @contextmanager
-def serving(*flags: str, kind: Kind = Forked, **more: str) -> Iterator[Serving]:
+def _serving(kind: Kind, flags: Sequence[str], more: dict[str, str]) -> Iterator[Serving]:
     process = Serving(kind, flags, more)
     try:
         assert process.url, process._first
@@ -131,7 +135,7 @@ def data(tmp_path: Path) -> tuple[str, str]:
 async def test_it_prints_one_line_and_ends_with_status_0_when_asked(
     data: tuple[str, str], number: signal.Signals
 ) -> None:
-    with serving(*data, kind=OwnPython) as server:
+    with _serving(OwnPython, data, {}) as server:
         assert ask(server.url, "GET", "/healthz").status == 200
         async with connected(server.url, "ZZZZZZ") as raw:
             await raw.say("ping", 1)

@@ -416,7 +416,8 @@ async def test_tokens_of_an_operator_end_with_its_key_if_that_is_wanted(
 async def test_a_bad_request_revokes_nothing(servers: list[ServerProcess]) -> None:
     url = servers[0].url
     guest = await guest_at(url)
-    for body in ({"other": True}, {"others": "yes"}, []):
+    bodies: list[object] = [{"other": True}, {"others": "yes"}, []]
+    for body in bodies:
         assert (await post(url, "/v1/me/revoke", body, guest["token"])).code == "bad_request"
     assert (await post(url, "/v1/me/links", {}, guest["token"])).status == 201
     assert (await post(url, "/v1/me/revoke", {})).code == "unauthorized"
