@@ -194,7 +194,7 @@ class LobbyRoutes(Routes):
         if wanted.room and not is_code(wanted.room):
             raise RefusedError("room_gone")
         code = secrets.token_urlsafe(LINK_BYTES)
-        await self._hall.store.keep_link(code, _kept(token, wanted.room), LINK_MS)
+        await self._hall.store.links.keep(code, _kept(token, wanted.room), LINK_MS)
         self._hall.audit.note(PEOPLE, "link_made", person=token.person.id, room=wanted.room)
         return answer({"link": f"/#/l/{code}", "expires": now_ms() + LINK_MS}, 201)
 
@@ -203,7 +203,7 @@ class LobbyRoutes(Routes):
         expect_json(request)  # checked first, as for a new guest
         await self._hall.take(guests_per_ip=address_of(request))
         wanted = await read_body(request, UsedLink)
-        found = await self._hall.store.take_link(wanted.code)
+        found = await self._hall.store.links.take(wanted.code)
         if found is None:
             raise RefusedError("link_gone")
         kept = msgspec.msgpack.decode(found, type=_Kept)
