@@ -259,6 +259,16 @@ async def test_p215_the_twenty_first_device_logs_the_oldest_out(service: Served)
     assert (await newest[0].ask("GET", "/v1/me/rooms")).status == 200
 
 
+async def test_p211_the_token_of_a_new_account_ends_all_tokens_from_before(
+    service: Served,
+) -> None:
+    ada, guest = await with_account(service, Authenticator())
+    assert (await guest.get("/v1/me/rooms")).status == 200
+    assert (await ada.ask("POST", "/v1/me/revoke", others=True)).status == 200
+    assert (await guest.get("/v1/me/rooms")).code == "unauthorized"
+    assert (await ada.ask("GET", "/v1/me/rooms")).status == 200
+
+
 async def test_another_name_is_that_of_all_later_tokens(service: Served) -> None:
     keys = Authenticator()
     ada, _ = await with_account(service, keys)

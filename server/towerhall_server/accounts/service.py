@@ -75,7 +75,7 @@ class Accounts:
 
     async def add_passkey(
         self, token: Token, credential: Credential, device: str, name: str
-    ) -> SignedIn | AccountProblem:
+    ) -> SignedIn | AccountProblem | Denied:
         """Add a passkey to the account of this person; the first one makes the account."""
         asked = await self._taken(credential, "new passkey", token.person.id)
         if isinstance(asked, AccountProblem):
@@ -104,9 +104,12 @@ class Accounts:
 
     async def _new_account(
         self, person: Person, name: str, passkey: Passkey, device: str
-    ) -> SignedIn | AccountProblem:
+    ) -> SignedIn | AccountProblem | Denied:
         now_ms, code = _now_ms(), codes.recovery_code(name, _entropy())
-        given = await self._access.new(person, device=_device_id())
+        # A stamp of its own: with this token the person can end all tokens from before.
+        given = await self._access.newer(await self._access.new(person, device=_device_id()))
+        if isinstance(given, Denied):
+            return given
         bare = Account(name, person, now_ms, (passkey,), code.digest, now_ms)
         account = changes.signed_in(bare, _device(given, device))
         return SignedIn(given, passkey.id, code) if await self.store.make(account) else GONE

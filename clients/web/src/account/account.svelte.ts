@@ -54,7 +54,9 @@ export class AccountState {
     });
     session.take(added);
     this.code = added.recovery_code ?? "";
-    if (!this.code) toast(accountText("account.passkey.added"));
+    // Tokens from before the account belong to no device, so none of them could be logged out alone.
+    if (this.code) await session.service.revoke(added.token, { others: true });
+    else toast(accountText("account.passkey.added"));
     await this.look();
   }
 
