@@ -186,7 +186,7 @@ async def test_p214_recovery_codes_that_are_wrong_and_their_rates(
 ) -> None:
     rates = {
         "TOWERHALL_LIMIT_RECOVERIES_PER_IP": "1/h burst 8",
-        "TOWERHALL_LIMIT_RECOVERIES_PER_ACCOUNT": "1/h burst 3",
+        "TOWERHALL_LIMIT_SIGN_INS_PER_ACCOUNT": "1/h burst 3",
     }
     async with accounts_at(engine_url, **rates) as service:
         ada, _ = await with_account(service, Authenticator())
@@ -201,9 +201,21 @@ async def test_p214_recovery_codes_that_are_wrong_and_their_rates(
             refused(await recover(service, str(unknown)), "bad_recovery_code")
         refused(await recover(service, "not a code"), "bad_recovery_code")
         refused(await recover(service, str(unknown)), "too_many")
-    await redis.delete(*await redis.keys("towerhall:{quotas}:recoveries*"))
+    await redis.delete(*await redis.keys("towerhall:{quotas}:*"))
     async with accounts_at(engine_url) as service:
         assert (await recover(service, ada.code)).status == 201
+
+
+async def test_p213_an_account_has_a_rate_of_sign_ins(engine_url: str, redis: Redis) -> None:
+    """Each sign-in may end an older device, and each such end is kept for long."""
+    async with accounts_at(
+        engine_url, TOWERHALL_LIMIT_SIGN_INS_PER_ACCOUNT="1/h burst 2"
+    ) as service:
+        keys, others = Authenticator(), Authenticator()
+        await with_account(service, keys)
+        await with_account(service, others, "Ben")
+        assert [(await sign_in(service, keys)).status for _ in range(3)] == [201, 201, 429]
+        assert (await sign_in(service, others)).status == 201
 
 
 @pytest.mark.parametrize("nonce", ["", "short", "A" * 23, "A" * 21 + "!", None, 7])

@@ -17,6 +17,7 @@ from towerhall_server.access.tokens import Token
 from towerhall_server.accounts.account import WRONG_CODE, AccountProblem
 from towerhall_server.accounts.codes import read_recovery_code
 from towerhall_server.accounts.devices import device_name
+from towerhall_server.accounts.passkeys import account_of
 from towerhall_server.accounts.service import SignedIn
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http.account_requests import (
@@ -121,6 +122,8 @@ class AccountRoutes:
         await self._arriving(request)
         token = self._perhaps(request)
         wanted = await read_body(request, NewSignIn)
+        if account := account_of(wanted.credential):
+            await self._hall.take(sign_ins_per_account=account)
         entered = await self._accounts.sign_in(wanted.credential, _device(request), token)
         return self._signed_in(_done(entered), "signed_in")
 
@@ -132,7 +135,7 @@ class AccountRoutes:
         code = read_recovery_code(wanted.code)
         if code is None:
             raise RefusedError(WRONG_CODE.code)
-        await self._hall.take(recoveries_per_account=code.account)
+        await self._hall.take(sign_ins_per_account=code.account)
         entered = await self._accounts.recover(code, wanted.nonce, _device(request))
         return self._signed_in(_done(entered), "recovered")
 
