@@ -25,6 +25,7 @@ from tests.rarely import is_left_out
 HERE = Path(__file__).parent
 BROWSER = HERE / "browser"
 ON_ONE_ENGINE = (
+    "accounts",
     "cli",
     "end_to_end",
     "gateway",

@@ -37,6 +37,7 @@ class TokenAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     expires: int
     bot_account: bool = False
+    device: str = ""
 
 
 class UsedLinkAnswer(TokenAnswer, frozen=True, omit_defaults=True):

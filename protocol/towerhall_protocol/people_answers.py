@@ -5,6 +5,8 @@ As in `answers`: a key with a default may be left out, and later levels add keys
 
 import msgspec
 
+from towerhall_protocol.account_answers import AccountAnswer
+
 
 class StatisticsEntry(msgspec.Struct, frozen=True):
     """Finished games of one kind and number of seats (P-204)."""
@@ -161,3 +163,4 @@ class ExportAnswer(OwnProfileAnswer, frozen=True, omit_defaults=True, kw_only=Tr
     people: PeopleAnswer | None = None
     reports: tuple[OwnReport, ...] | None = None
     rooms: tuple[str, ...] | None = None
+    account: AccountAnswer | None = None

@@ -33,6 +33,7 @@ from towerhall_server.access.quotas import Quotas
 from towerhall_server.access.rates import Buckets, Counts
 from towerhall_server.access.revocations import RevocationStore
 from towerhall_server.access.tokens import Tokens
+from towerhall_server.accounts.service import Accounts
 from towerhall_server.config.operator_options import frame_ancestors
 from towerhall_server.config.settings import ServerSettings
 from towerhall_server.config.texts import safe_url
@@ -42,6 +43,7 @@ from towerhall_server.eventlog.notifications import Wake
 from towerhall_server.eventlog.operators import OperatorStore
 from towerhall_server.game import discover
 from towerhall_server.gateway.hall import Hall
+from towerhall_server.gateway.http.account_routes import AccountRoutes
 from towerhall_server.gateway.http.cors import Cors
 from towerhall_server.gateway.http.docs import docs_routes
 from towerhall_server.gateway.http.lobby_routes import LobbyRoutes
@@ -171,8 +173,12 @@ async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Ser
         )
         directory = Directory(node)
         await directory.beat_once()
-        regulars, consumer = regulars_of(directory, lobby_store, settings.newcomers_chat)
         tokens = Tokens(settings.token_keys, settings.token_days)
+        access = Access(tokens, operator_store, RevocationStore(log, tokens.most_seconds))
+        accounts = Accounts(log, access, tokens.most_seconds)
+        regulars, consumer = regulars_of(
+            directory, lobby_store, accounts.store, settings.newcomers_chat
+        )
         hall = Hall(
             directory,
             tokens,
@@ -186,9 +192,10 @@ async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Ser
             ChatRates(settings.limits),
             Buckets(settings.limits.gets_per_ip),
             records,
-            Access(tokens, operator_store, RevocationStore(log, tokens.most_seconds)),
+            access,
             Audit(log, meters),
             regulars,
+            accounts,
             settings.sandbox,
         )
         if settings.sandbox:
@@ -221,6 +228,7 @@ async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Ser
             *for_operators.table(),
             *LogRoutes(hall, public).table(routes.reading),
             *RegularRoutes(hall, routes.asking).table(routes.reading),
+            *AccountRoutes(hall, routes, routes.asking).table(routes.reading),
             *routes.table(),
             *docs_routes(frame_ancestors(settings.embedders)),
             *previews.table(routes.reading),

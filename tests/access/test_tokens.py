@@ -74,6 +74,15 @@ def test_a_token_of_a_person_has_the_form_of_older_releases() -> None:
     assert json.loads(base64_decode(payload)) == [ANN.id, "Ann", DAYS * DAY]
 
 
+def test_p112_a_token_of_an_account_names_its_device_also_in_a_later_one() -> None:
+    given = tokens().new(ANN, device="AAECAwQF", after=7)
+    assert tokens().read(tokens().sign(given)) == given
+    assert tokens().new(ANN).device == ""
+    for wrong in ("short", "A" * 9, "AAAA AAA"):
+        payload = json.dumps([ANN.id, "Ann", 0, "", 0, False, wrong]).encode()
+        assert code(tokens().read(signed(base64_encode(payload)))) == "malformed"
+
+
 def test_a_token_may_hold_for_a_shorter_time() -> None:
     token = tokens().issue(ANN, 600)
     assert whom(tokens(at=START + 600).read(token)) == ANN

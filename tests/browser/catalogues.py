@@ -13,6 +13,7 @@ FOLDERS: Final = (
     "words",
     "proof/words",
     "learn/words",
+    "account/words",
     "playground/words",
     "games/*/words",
     "games/*/lesson",

@@ -56,9 +56,7 @@ async def test_whoever_went_on_as_somebody_else_comes_back_by_undo_also_after_a_
     ada, ben, link = await two_people(shared.url)
     page = await visitors.visit(link, guest=ada)
     await page.get_by_role("button", name="Continue as Ben").click()
-    told = page.get_by_role(
-        "region", name="A link made you Ben in this browser. Before, you were Ada."
-    )
+    told = page.get_by_role("region", name="You are Ben in this browser now. Before, you were Ada.")
     await expect(told).to_be_visible()
     await expect(page.get_by_role("button", name="Sit here").first).to_be_visible()
     assert await here(page) == ben.id

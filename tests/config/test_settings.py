@@ -144,6 +144,8 @@ def test_everything_can_be_set() -> None:
         "limit_revocations_per_ip": ("2/h", Rate(2 / 3600, 2)),
         "limit_reports_per_identity": ("2/h", Rate(2 / 3600, 2)),
         "limit_operator_requests": ("2/s", Rate(2, 2)),
+        "limit_recoveries_per_ip": ("3/h", Rate(3 / 3600, 3)),
+        "limit_sign_ins_per_account": ("2/h", Rate(2 / 3600, 2)),
     }
     # A password becomes a part of the url.
     assert examples.keys() == READERS.keys() - {"redis_password"}

@@ -20,6 +20,7 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import NoPermissionError
 
+from tests.accounts.authenticator import ORIGIN, Authenticator
 from tests.deploy.files import ROOT, make_secrets
 from tests.end_to_end.games import play_out, seated
 from tests.end_to_end.raw import ask, bearer, connected, inside, new_guest
@@ -149,6 +150,7 @@ async def everything(store_url: str, tmp_path: Path) -> None:
             "TOWERHALL_OPERATOR_KEYS": f"acme:{ACME_KEY}",
             "TOWERHALL_WEBHOOKS": f"acme:{hook.url}",
             "TOWERHALL_WEBHOOK_SECRETS": f"acme:{SECRET}",
+            "TOWERHALL_ORIGINS": ORIGIN,
         }
         with (
             node(tmp_path / "a", store_url, **variables) as here,
@@ -160,6 +162,7 @@ async def everything(store_url: str, tmp_path: Path) -> None:
             await asyncio.to_thread(an_operator, here)
             await hook.until(lambda: hook.taken)
             await a_lobby(here)
+            await an_account(here, there)
             at_the_store(store_url, code)
             for server in (here, there):
                 assert "NOPERM" not in server.log
@@ -216,6 +219,20 @@ def an_operator(here: ServerProcess) -> None:
         as_operator(here.url, "POST", f"/rooms/{room}/close", {}),
     ]
     assert {answer.status for answer in answers} <= {200, 201}
+
+
+async def an_account(here: ServerProcess, there: ServerProcess) -> None:
+    """Made at one server, used at the other one, recovered, logged out, erased."""
+    keys, one, other = Authenticator(), Service(here.url), Service(there.url)
+    guest = await one.guest("Ada")
+    made = keys.create(await one.passkey_options(guest.token, origin=ORIGIN))
+    laptop = await one.add_passkey(guest.token, made)
+    phone = await other.sign_in(keys.get(await other.sign_in_options(origin=ORIGIN)))
+    tablet = await one.recover(laptop.recovery_code)
+    assert {laptop.id, phone.id, tablet.id} == {guest.id}
+    assert len((await other.account(phone.token))["devices"]) == 3
+    await other.log_out(phone.token, tablet.device)
+    await one.erase(laptop.token, laptop.id)
 
 
 async def a_lobby(here: ServerProcess) -> None:

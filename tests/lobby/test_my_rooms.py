@@ -122,14 +122,14 @@ async def test_a_store_that_does_not_answer_is_told(one: LiveNode, proxy: Proxy)
 
 async def test_a_link_is_good_once_for_one_and_for_a_while(one: LiveNode, redis: Redis) -> None:
     shelf = LobbyStore(one.log)
-    await shelf.keep_link("code", b"who", 60_000)
+    await shelf.links.keep("code", b"who", 60_000)
     assert not any(b"code" in key for key in await redis.keys("*"))
-    taken = await asyncio.gather(*(shelf.take_link("code") for _ in range(10)))
+    taken = await asyncio.gather(*(shelf.links.take("code") for _ in range(10)))
     assert taken.count(b"who") == 1
-    await shelf.keep_link("short", b"who", 20)
+    await shelf.links.keep("short", b"who", 20)
     await asyncio.sleep(0.05)
-    assert await shelf.take_link("short") is None
-    assert await shelf.take_link("") is None
+    assert await shelf.links.take("short") is None
+    assert await shelf.links.take("") is None
 
 
 async def test_a_room_that_was_put_back_is_everybodys_again_who_has_a_place(

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from tests.protocol.tidy import tidy
+from towerhall_protocol import account_answers as c
 from towerhall_protocol import answers as a
 from towerhall_protocol import people_answers as p
 from towerhall_protocol.errors import HINTS
 from towerhall_protocol.level import LEVEL
 from towerhall_protocol.record import Record
 from towerhall_server.gateway.http import (
+    account_requests,
     lobby_routes,
     log_routes,
     operator_requests,
@@ -34,7 +36,7 @@ class Operation(NamedTuple):
     answer: Any
     body: Any = None
     needs: str = ""
-    """Who may ask: `token`, `operator`, or all (empty)."""
+    """Who may ask: `token`, `operator`, `perhaps` (a token or none), or all (empty)."""
 
 
 OPERATIONS: Mapping[tuple[str, str], Operation] = {
@@ -142,6 +144,80 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
         a.PersonAnswer,
         regular_requests.NewErasure,
         "token",
+    ),
+    ("get", "/v1/me/account"): Operation(
+        "account", "P-215", "The own account", 200, c.AccountAnswer, None, "token"
+    ),
+    ("post", "/v1/me/passkeys/options"): Operation(
+        "passkey_options",
+        "P-212",
+        "What a browser needs for a passkey",
+        200,
+        c.PasskeyOptionsAnswer,
+        account_requests.Nothing,
+        "token",
+    ),
+    ("post", "/v1/me/passkeys"): Operation(
+        "add_passkey",
+        "P-212",
+        "A new passkey",
+        201,
+        c.SignedInAnswer,
+        account_requests.NewPasskey,
+        "token",
+    ),
+    ("post", "/v1/me/passkeys/remove"): Operation(
+        "remove_passkey",
+        "P-212",
+        "Remove a passkey",
+        200,
+        c.AccountAnswer,
+        account_requests.LostPasskey,
+        "token",
+    ),
+    ("post", "/v1/me/recovery"): Operation(
+        "new_recovery_code",
+        "P-214",
+        "Another recovery code",
+        201,
+        c.RecoveryCodeAnswer,
+        account_requests.Nothing,
+        "token",
+    ),
+    ("post", "/v1/me/devices/revoke"): Operation(
+        "log_out",
+        "P-215",
+        "Log a device out",
+        200,
+        c.AccountAnswer,
+        account_requests.LostDevice,
+        "token",
+    ),
+    ("post", "/v1/sign-in/options"): Operation(
+        "sign_in_options",
+        "P-213",
+        "What a browser needs to sign in",
+        200,
+        c.PasskeyOptionsAnswer,
+        account_requests.Nothing,
+        "perhaps",
+    ),
+    ("post", "/v1/sign-in"): Operation(
+        "sign_in",
+        "P-213",
+        "Sign in by passkey",
+        201,
+        c.SignedInAnswer,
+        account_requests.NewSignIn,
+        "perhaps",
+    ),
+    ("post", "/v1/sign-in/recovery"): Operation(
+        "recover",
+        "P-214",
+        "Sign in by recovery code",
+        201,
+        c.SignedInAnswer,
+        account_requests.NewRecovery,
     ),
     ("get", "/v1/people/{handle}"): Operation(
         "profile", "P-204", "A profile", 200, p.ProfileAnswer, None, "token"
@@ -255,6 +331,8 @@ HEADERS = {
     "/v1/me/friends": ("Towerhall-Key", "The key of a private room"),
     "/v1/me/blocks": ("Towerhall-Key", "The key of a private room"),
     "/v1/me/reports": ("Towerhall-Key", "The key of a private room"),
+    "/v1/me/passkeys/options": ("Origin", "The page that asks; browsers send it themselves"),
+    "/v1/sign-in/options": ("Origin", "The page that asks; browsers send it themselves"),
     "/v1/operator/rooms": ("Idempotency-Key", "Names this request (P-163)"),
 }
 
@@ -339,7 +417,9 @@ def described(path: str, operation: Operation) -> dict[str, Any]:
         document["parameters"] = parameters
     if operation.body is not None:
         document["requestBody"] = carried(operation.body)
-    if operation.needs:
+    if operation.needs == "perhaps":
+        document["security"] = [{}, {"token": []}]
+    elif operation.needs:
         document["security"] = [{operation.needs: []}]
     return document
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from string import Formatter
 from typing import Any, get_args
@@ -44,6 +45,8 @@ from towerhall_server.access.rates import Limits
 from towerhall_server.config.settings import LIMIT, READERS
 from towerhall_server.eventlog.lobby import MOST_INVITED
 from towerhall_server.game import LEVELS, AnyGame, discover
+from towerhall_server.gateway.http.account_requests import NewRecovery
+from towerhall_server.gateway.http.account_routes import AccountRoutes
 from towerhall_server.gateway.http.lobby_routes import (
     LINK_MS,
     LobbyRoutes,
@@ -475,7 +478,9 @@ def test_the_addresses_are_those_of_the_routes() -> None:
     served: set[str] = set()
     lobby, log = LobbyRoutes.__new__(LobbyRoutes), LogRoutes.__new__(LogRoutes)
     people = RegularRoutes.__new__(RegularRoutes)
-    for route in (*lobby.table(), *log.table(lobby.reading), *people.table(lobby.reading)):
+    accounts = AccountRoutes.__new__(AccountRoutes)
+    others = (each.table(lobby.reading) for each in (log, people, accounts))
+    for route in chain(lobby.table(), *others):
         path: str = getattr(route, "path", "").replace(":path", "")
         methods = set(getattr(route, "methods", None) or ()) - {"HEAD"}
         served |= {f"{method} {path}" for method in methods}
@@ -491,6 +496,7 @@ def test_the_addresses_are_those_of_the_routes() -> None:
         (156, NewInvitation),
         (185, NewCosignature),
         (208, NewReport),
+        (214, NewRecovery),
     ],
 )
 def test_the_bodies_of_requests_are_those_of_the_code(number: int, shape: Any) -> None:

@@ -16,6 +16,7 @@ from tests.regulars.games import (
     projections,
     some_ends,
 )
+from towerhall_server.accounts.store import AccountStore
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.regulars.ends import End
@@ -230,7 +231,7 @@ async def test_all_keys_of_a_call_share_a_slot(
     await table.settle()
     await table.journal.order_rebuild()
     await table.consumer().finish()
-    regulars = open_regulars(log, LobbyStore(log))
+    regulars = open_regulars(log, LobbyStore(log), AccountStore(log, 86_400))
     ada, ben = await table.handle("ada"), await table.handle("ben")
     await regulars.bonds.befriend(ada, ben)
     await regulars.bonds.block(ben, ada)

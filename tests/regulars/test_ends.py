@@ -5,6 +5,7 @@ from redis.asyncio import Redis
 from tests.live.conftest import one, other, url
 from tests.live.live_rooms import FakeViewer, LiveNode, begin
 from tests.room.pure_rooms import ADA, PureRoom
+from towerhall_server.accounts.store import AccountStore
 from towerhall_server.eventlog.keys import room_keys
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.live.healing import healing
@@ -15,7 +16,7 @@ __all__ = ["one", "other", "url"]
 
 
 def regulars_of(node: LiveNode) -> Regulars:
-    return open_regulars(node.log, LobbyStore(node.log))
+    return open_regulars(node.log, LobbyStore(node.log), AccountStore(node.log, 86_400))
 
 
 async def played(node: LiveNode, *, rated: bool = False) -> FakeViewer:

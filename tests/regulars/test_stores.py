@@ -5,6 +5,7 @@ from typing import Any
 from tests.eventlog.conftest import log
 from tests.eventlog.several.conftest import engine_url, group, redis
 from tests.regulars.games import Table, person, some_ends
+from towerhall_server.accounts.store import AccountStore
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.regulars.profiles import Wish
@@ -20,7 +21,7 @@ async def test_games_are_applied_rebuilt_and_erased_on_stores_of_several_engines
     table = Table(log, ENDS, batch=4)
     await table.announce()
     await table.settle()
-    regulars = open_regulars(log, LobbyStore(log))
+    regulars = open_regulars(log, LobbyStore(log), AccountStore(log, 86_400))
     ada = await regulars.people.who(await table.handle("ada"))
     assert ada is not None
     before = await regulars.profiles.profile(ada)

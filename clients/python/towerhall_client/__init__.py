@@ -9,7 +9,7 @@ from towerhall_client.connection import Answer, Disconnected, Table, Update, con
 from towerhall_client.errors import RefusedError, ServiceError, TableClosedError, TowerhallError
 from towerhall_client.events import Events, hear_events
 from towerhall_client.evidence_folder import EvidenceFolder
-from towerhall_client.http import Guest, Link, NewRoom, Place, Service
+from towerhall_client.http import Guest, Link, NewRoom, Place, Service, SignedIn
 from towerhall_client.lobby import Lobby, look_at_lobby
 from towerhall_client.operator import Ban, OpenedRoom, Operator, Player, Seat, verify_signature
 from towerhall_client.retry import Retry
@@ -60,6 +60,7 @@ __all__ = [
     "SeenPlace",
     "Service",
     "ServiceError",
+    "SignedIn",
     "Statement",
     "Table",
     "TableClosedError",

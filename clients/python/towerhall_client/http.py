@@ -1,8 +1,9 @@
 """Requests over HTTP: a token, the list of rooms, a new room, a record."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
@@ -24,6 +25,17 @@ class Guest(msgspec.Struct, frozen=True):
     expires: int = 0
     """When the token ends, in ms since 1970."""
     bot_account: bool = False
+    device: str = ""
+    """The device of an account to which this token belongs."""
+
+
+class SignedIn(Guest, frozen=True):
+    """A device of an account is signed in."""
+
+    passkey: str = ""
+    """Id of the passkey that was added."""
+    recovery_code: str = ""
+    """Shown only once: the code by which a person comes back without a passkey."""
 
 
 class NewRoom(msgspec.Struct, frozen=True):
@@ -245,6 +257,65 @@ class Service(Web):
         answer = await self.ask("POST", "/v1/me/reports", body, token=token, headers=_key(key))
         return read(answer, _Reported).lines
 
+    async def account(self, token: str) -> dict[str, Any]:
+        """The own account: passkeys and devices, which are empty lists without one."""
+        return read(await self.ask("GET", "/v1/me/account", token=token), dict[str, Any])
+
+    async def passkey_options(self, token: str, *, origin: str = "") -> dict[str, Any]:
+        """What `navigator.credentials.create` takes, as JSON. `origin` is that of the page, by
+        default of this service."""
+        path = "/v1/me/passkeys/options"
+        answer = await self.ask("POST", path, {}, token=token, headers=self._page(origin))
+        return read(answer, _Options).options
+
+    async def add_passkey(
+        self, token: str, credential: Mapping[str, Any], *, name: str = ""
+    ) -> SignedIn:
+        """Add the passkey that a browser has made. The first one makes the account, and its
+        recovery code is shown this once."""
+        body: dict[str, object] = {"credential": dict(credential)}
+        if name:
+            body["name"] = name
+        return read(await self.ask("POST", "/v1/me/passkeys", body, token=token), SignedIn)
+
+    async def remove_passkey(self, token: str, passkey: str) -> dict[str, Any]:
+        """Remove a passkey, for example a lost one; the account after that."""
+        answer = await self.ask("POST", "/v1/me/passkeys/remove", {"passkey": passkey}, token=token)
+        return read(answer, dict[str, Any])
+
+    async def new_recovery_code(self, token: str) -> str:
+        """Another recovery code. The one before is dead."""
+        answer = await self.ask("POST", "/v1/me/recovery", {}, token=token)
+        return read(answer, _Code).recovery_code
+
+    async def log_out(self, token: str, device: str) -> dict[str, Any]:
+        """Log one device of this person out; the account after that."""
+        answer = await self.ask("POST", "/v1/me/devices/revoke", {"device": device}, token=token)
+        return read(answer, dict[str, Any])
+
+    async def sign_in_options(self, token: str = "", *, origin: str = "") -> dict[str, Any]:
+        """What `navigator.credentials.get` takes, as JSON. With a token its own device signs in
+        anew. `origin` is as in `passkey_options`."""
+        path = "/v1/sign-in/options"
+        answer = await self.ask("POST", path, {}, token=token, headers=self._page(origin))
+        return read(answer, _Options).options
+
+    async def sign_in(self, credential: Mapping[str, Any], token: str = "") -> SignedIn:
+        """Sign in by what a passkey has signed, with the same token as the options."""
+        body = {"credential": dict(credential)}
+        return read(await self.ask("POST", "/v1/sign-in", body, token=token), SignedIn)
+
+    async def recover(self, code: str, nonce: str = "") -> SignedIn:
+        """Sign in by recovery code. The answer has the next one. If no answer comes, ask again with
+        the same `nonce`: 16 random bytes as base64url, which this call chooses unless given."""
+        nonce = nonce or secrets.token_urlsafe(16)
+        body = {"code": code, "nonce": nonce}
+        return read(await self.ask("POST", "/v1/sign-in/recovery", body), SignedIn)
+
+    def _page(self, origin: str) -> dict[str, str]:
+        parts = urlsplit(self.url)
+        return {"origin": origin or f"{parts.scheme}://{parts.netloc}"}
+
     async def export(self, token: str) -> dict[str, Any]:
         """All that the service keeps of this person."""
         return read(await self.ask("GET", "/v1/me/export", token=token), dict[str, Any])
@@ -294,6 +365,14 @@ class Service(Web):
 
 class _Rooms(msgspec.Struct):
     rooms: list[dict[str, Any]]
+
+
+class _Options(msgspec.Struct):
+    options: dict[str, Any]
+
+
+class _Code(msgspec.Struct):
+    recovery_code: str
 
 
 class _Reported(msgspec.Struct):

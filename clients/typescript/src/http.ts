@@ -1,8 +1,10 @@
+import { base64url } from "./bytes.ts";
 import { ServiceError } from "./errors.ts";
 import { isMap } from "./merge_patch.ts";
 import { parseRecord } from "./record.ts";
 import type { Keys } from "./signature.ts";
 import type {
+  Account,
   Catalogue,
   GameDescription,
   Document,
@@ -23,6 +25,7 @@ import type {
   Place,
   Profile,
   QuickplayRequest,
+  SignedIn,
   Whom,
 } from "./types.ts";
 
@@ -160,6 +163,54 @@ export class Service {
     return (await this.#ask<{ lines: number }>("POST", "/v1/me/reports", { token, key, body: report })).lines;
   }
 
+  /** The own account: passkeys and devices, which are empty lists without one. */
+  account(token: string): Promise<Account> {
+    return this.#ask("GET", "/v1/me/account", { token });
+  }
+
+  /** What `navigator.credentials.create` takes, as JSON. Programs name the origin of the page; browsers send it themselves. */
+  async passkeyOptions(token: string, { origin = this.origin } = {}): Promise<Document> {
+    return (await this.#ask<{ options: Document }>("POST", "/v1/me/passkeys/options", { token, page: origin, body: {} })).options;
+  }
+
+  /** Add the passkey that a browser has made. The first one makes the account, and its recovery code is shown this once. */
+  addPasskey(token: string, credential: Document, { name = "" } = {}): Promise<SignedIn> {
+    return this.#ask("POST", "/v1/me/passkeys", { token, body: name ? { credential, name } : { credential } });
+  }
+
+  /** Remove a passkey, for example a lost one; the account after that. */
+  removePasskey(token: string, passkey: string): Promise<Account> {
+    return this.#ask("POST", "/v1/me/passkeys/remove", { token, body: { passkey } });
+  }
+
+  /** Another recovery code. The one before is dead. */
+  async newRecoveryCode(token: string): Promise<string> {
+    return (await this.#ask<{ recovery_code: string }>("POST", "/v1/me/recovery", { token, body: {} })).recovery_code;
+  }
+
+  /** Log one device of this person out; the account after that. */
+  logOut(token: string, device: string): Promise<Account> {
+    return this.#ask("POST", "/v1/me/devices/revoke", { token, body: { device } });
+  }
+
+  /** What `navigator.credentials.get` takes, as JSON. With a token its own device signs in anew. `origin` as in `passkeyOptions`. */
+  async signInOptions(token = "", { origin = this.origin } = {}): Promise<Document> {
+    return (await this.#ask<{ options: Document }>("POST", "/v1/sign-in/options", { token, page: origin, body: {} })).options;
+  }
+
+  /** Sign in by what a passkey has signed, with the same token as the options. */
+  signIn(credential: Document, token = ""): Promise<SignedIn> {
+    return this.#ask("POST", "/v1/sign-in", { token, body: { credential } });
+  }
+
+  /**
+   * Sign in by recovery code. The answer has the next one. If no answer comes, ask again with the same `nonce`: 16 random bytes
+   * as base64url, which this call chooses unless given.
+   */
+  recover(code: string, nonce = base64url(crypto.getRandomValues(new Uint8Array(16)))): Promise<SignedIn> {
+    return this.#ask("POST", "/v1/sign-in/recovery", { body: { code, nonce } });
+  }
+
   /** All that the service keeps of this person. */
   export(token: string): Promise<Document> {
     return this.#ask("GET", "/v1/me/export", { token });
@@ -197,10 +248,12 @@ export class Service {
     return answer as Answer;
   }
 
-  async #text(method: string, path: string, { token, key, body }: More): Promise<string> {
+  async #text(method: string, path: string, { token, key, page, body }: More): Promise<string> {
     const headers: Record<string, string> = { accept: "application/json" };
     if (token) headers["authorization"] = `Bearer ${token}`;
     if (key) headers["towerhall-key"] = key;
+    // A browser keeps to the truth and ignores this.
+    if (page) headers["origin"] = page;
     if (body) headers["content-type"] = "application/json";
     const request: RequestInit = { method, headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) };
     if (body) request.body = JSON.stringify(body);
@@ -221,6 +274,7 @@ export class Service {
 interface More {
   token?: string;
   key?: string;
+  page?: string;
   body?: object;
 }
 

@@ -85,6 +85,51 @@ export interface Guest {
   expires?: number;
   /** Whether it is a bot account (P-157). */
   bot_account?: boolean;
+  /** The device of an account to which this token belongs. */
+  device?: string;
+}
+
+/** A device of an account is signed in. */
+export interface SignedIn extends Guest {
+  device: string;
+  /** Id of the passkey that was added. */
+  passkey?: string;
+  /** Shown only once: the code by which a person comes back without a passkey. */
+  recovery_code?: string;
+}
+
+/** A passkey of the own account. Times are wall times in ms. */
+export interface ShownPasskey {
+  passkey: string;
+  name: string;
+  /** The domain to which it belongs. */
+  site: string;
+  since: number;
+  used?: number;
+  /** Whether its maker copies it to the other devices of the person. */
+  synced?: boolean;
+}
+
+/** A device that is signed in. */
+export interface ShownDevice {
+  device: string;
+  /** Browser and system; may be empty. */
+  name: string;
+  since: number;
+  /** To the day. */
+  seen: number;
+  own?: boolean;
+}
+
+/** The own account. */
+export interface Account {
+  passkeys: ShownPasskey[];
+  devices: ShownDevice[];
+  since?: number;
+  /** When the recovery code was made. */
+  recovery?: number;
+  /** Whether this device has signed in within the last 15 minutes. */
+  fresh?: boolean;
 }
 
 export interface GameOption {

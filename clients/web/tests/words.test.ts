@@ -5,7 +5,7 @@ import type { RulesText } from "../src/games";
 import type { Text } from "../src/words/en";
 import { LANGUAGES, type Catalogue, type Language, type Same } from "../src/words/index.svelte";
 
-const pages = import.meta.glob<Catalogue>("../src/{,proof/,learn/,playground/}words/{en,de,bg,es,fr,it,nl}.ts", { eager: true, import: "default" });
+const pages = import.meta.glob<Catalogue>("../src/{,proof/,learn/,playground/,account/}words/{en,de,bg,es,fr,it,nl}.ts", { eager: true, import: "default" });
 const games = import.meta.glob<Catalogue>("../src/games/*/{words,lesson}/*.ts", { eager: true, import: "default" });
 const rules = import.meta.glob<RulesText>("../src/games/*/rules/*.ts", { eager: true, import: "default" });
 
@@ -24,6 +24,7 @@ const SAME: Same[] = [
   { reason: "the same in French", keys: /^(room\.options|proof\.detail\.(secret|scores)|over\.points|time\.minutes)$/, languages: ["fr"] },
   { reason: "the word is used in these languages too", keys: /^create\.bots\.usual$/, languages: ["de", "es", "fr"] },
   { reason: "the same in German", keys: /^emote\.wow$/, languages: ["de"] },
+  { reason: "the word is used in Italian and Dutch too", keys: /^(settings\.account|account\.title)$/, languages: ["it", "nl"] },
   { reason: "the same in Dutch", keys: /^emote\.sorry$/, languages: ["nl"] },
   ...Object.values(import.meta.glob<Same[]>("../src/games/*/same.ts", { eager: true, import: "default" })).flat(),
 ];

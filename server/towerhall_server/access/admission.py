@@ -16,8 +16,9 @@ from towerhall_server.access.bans import Bans
 from towerhall_server.access.revocations import (
     Revocations,
     RevocationStore,
+    names_of,
+    of_device,
     of_key,
-    of_operator,
     of_person,
 )
 from towerhall_server.access.tokens import Token, TokenProblem, Tokens
@@ -81,6 +82,10 @@ class Access:
             return REVOKED
         return BANNED if self.bans.bars(token.person.id, operator) else None
 
+    def holds(self, token: Token) -> bool:
+        """Whether a token is neither expired nor revoked."""
+        return not self._tokens.is_over(token) and not self.revocations.ends(token)
+
     # Issue and revoke tokens. This asks the store: this node may not have heard of a revocation
     # yet, and no new token may outlive one.
 
@@ -90,10 +95,14 @@ class Access:
         # In this order: a revocation after the stamp also ends the newer token.
         return REVOKED if await self._is_revoked(token) else newer
 
-    async def new(self, person: Person, seconds: int, operator: str) -> Token:
-        """Return an operator's token for a person, newer than all revocations up to now."""
-        after = await self._revocations.after(of_person(person.id), of_operator(operator))
-        return self._tokens.new(person, seconds, operator=operator, after=after)
+    async def new(
+        self, person: Person, seconds: int = 0, *, operator: str = "", device: str = ""
+    ) -> Token:
+        """Return a token for a person of an operator, or for a device of an account. It is newer
+        than all revocations up to now."""
+        token = self._tokens.new(person, seconds, operator=operator, device=device)
+        after = await self._revocations.after(*names_of(token))
+        return msgspec.structs.replace(token, after=after)
 
     async def revoke(self, token: Token, *, others: bool) -> Denied | None:
         """Revoke all tokens of the same person, or those older than this one."""
@@ -104,13 +113,24 @@ class Access:
         await self.refresh()
         return None
 
+    async def revoke_device(self, token: Token, device: str) -> Denied | None:
+        """Revoke all tokens of one device of the same person."""
+        if await self._is_revoked(token):
+            return REVOKED
+        await self.revoke_devices(token.person.id, device)
+        return None
+
+    async def revoke_devices(self, identity: str, *devices: str) -> None:
+        """Revoke all tokens of these devices of a person."""
+        await self._revocations.revoke(*(of_device(identity, device) for device in devices))
+        await self.refresh()
+
     async def key_holds(self, digest: str) -> bool:
         """Whether an operator's key is not revoked."""
         return not await self._revocations.after(of_key(digest))
 
     async def _is_revoked(self, token: Token) -> bool:
-        names = (of_person(token.person.id), of_operator(token.operator))
-        return token.after < await self._revocations.after(*names)
+        return token.after < await self._revocations.after(*names_of(token))
 
     # Connected people
 

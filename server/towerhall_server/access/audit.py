@@ -52,6 +52,12 @@ Act = Literal[
     "person_erased",
     "person_reported",
     "report_settled",
+    "account_made",
+    "passkey_added",
+    "passkey_removed",
+    "signed_in",
+    "recovered",
+    "device_logged_out",
 ]
 
 

@@ -77,6 +77,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     invitations_per_identity: Rate = Rate(60 / 3600, 20)
     revocations_per_ip: Rate = Rate(20 / 3600, 20)
     """Each revocation is kept as long as tokens last, so a client must not make many."""
+    recoveries_per_ip: Rate = Rate(20 / 3600, 20)
+    """Recovery codes that are tried."""
+    sign_ins_per_account: Rate = Rate(20 / 3600, 20)
+    """By passkey or code. Each one may log an older device out, which is a revocation."""
     reports_per_identity: Rate = Rate(10 / 3600, 10)
     """Reports of people: each of them is read by people."""
     operator_requests: Rate = Rate(20, 100)

@@ -1,7 +1,8 @@
 """Revoked tokens and keys, in the store and as this node knows them.
 
-A revocation has a name (of a person, an operator or a key) and a stamp. The `after` of a token is
-the newest stamp that its issuer knew. Every later revocation of its person or its operator ends it.
+A revocation has a name (of a person, a device of a person, an operator or a key) and a stamp. The
+`after` of a token is the newest stamp that its issuer knew. Every later revocation of its person,
+its device or its operator ends it.
 Stamps come from the store and only grow, so no two clocks are compared.
 
 A revocation is final. A node never forgets one, and writes it back to a store that was restored
@@ -41,6 +42,11 @@ def of_person(identity: str) -> str:
     return f"person {identity}"
 
 
+def of_device(identity: str, device: str) -> str:
+    """The name under which all tokens of one device of a person end."""
+    return f"device {identity} {device}"
+
+
 def of_operator(name: str) -> str:
     """The name under which all tokens of an operator end."""
     return f"operator {name}"
@@ -49,6 +55,16 @@ def of_operator(name: str) -> str:
 def of_key(digest: str) -> str:
     """The name under which an operator's key ends."""
     return KEY + digest
+
+
+def names_of(token: Token) -> tuple[str, ...]:
+    """All names under which a token ends."""
+    names = [of_person(token.person.id)]
+    if token.device:
+        names.append(of_device(token.person.id, token.device))
+    if token.operator:
+        names.append(of_operator(token.operator))
+    return tuple(names)
 
 
 class RevokedName(msgspec.Struct, frozen=True):
@@ -99,11 +115,8 @@ class Revocations:
         self._read = 0
 
     def ends(self, token: Token) -> bool:
-        """Whether a token, or its operator, was revoked."""
-        last = self._after.get(of_person(token.person.id), 0)
-        if token.operator:
-            last = max(last, self._after.get(of_operator(token.operator), 0))
-        return token.after < last
+        """Whether a token, its device or its operator, was revoked."""
+        return any(token.after < self._after.get(name, 0) for name in names_of(token))
 
     def ends_key(self, digest: str) -> bool:
         return of_key(digest) in self._after

@@ -31,6 +31,7 @@ SHAPE: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}")
 Id = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9_-]{11}\Z")]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 Seconds = Annotated[int, msgspec.Meta(ge=0)]
+DeviceId = Annotated[str, msgspec.Meta(pattern=r"\A([A-Za-z0-9_-]{8})?\Z")]
 
 
 class _Payload(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -41,6 +42,7 @@ class _Payload(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fiel
     operator: str = ""
     after: Seconds = 0
     bot_account: bool = False
+    device: DeviceId = ""
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -54,6 +56,8 @@ class Token(msgspec.Struct, frozen=True):
     """The operator of another lobby who issued it; empty: this service did."""
     after: int = 0
     """Stamp of the newest revocation that the issuer knew of; 0: none. Later ones end the token."""
+    device: str = ""
+    """The device of an account that signed in; empty: none. It can be logged out alone."""
 
 
 class TokenProblem(msgspec.Struct, frozen=True):
@@ -119,16 +123,29 @@ class Tokens:
         self._clock = clock
         self._signer = _Signer(keys)
 
-    def new(self, person: Person, seconds: int = 0, *, operator: str = "", after: int = 0) -> Token:
+    def new(
+        self,
+        person: Person,
+        seconds: int = 0,
+        *,
+        operator: str = "",
+        after: int = 0,
+        device: str = "",
+    ) -> Token:
         """Return a token that is valid from now on, for that many seconds if given."""
         issued = int(self._clock())
         lasts = min(seconds or self.most_seconds, self.most_seconds)
-        return Token(person, issued, issued + lasts, operator, after)
+        return Token(person, issued, issued + lasts, operator, after, device)
 
     def sign(self, token: Token) -> str:
         """Return the token as text. Signing again renews nothing: its times stay as they are."""
         person, seconds = token.person, token.expires - token.issued
-        more: tuple[object, ...] = (token.operator, token.after, person.bot_account)
+        more: tuple[object, ...] = (
+            token.operator,
+            token.after,
+            person.bot_account,
+            token.device,
+        )
         while more and not more[-1]:
             more = more[:-1]  # servers of older releases read tokens of people
         payload = base64_encode(msgspec.json.encode((person.id, person.name, seconds, *more)))
@@ -174,7 +191,7 @@ class Tokens:
             return EXPIRED
         issued = int(signed_at.timestamp())
         person = Person(found.id, found.name, found.bot_account)
-        return Token(person, issued, issued + lasts, found.operator, found.after)
+        return Token(person, issued, issued + lasts, found.operator, found.after, found.device)
 
 
 def _is_canonical(signature: str) -> bool:

@@ -16,5 +16,6 @@ __all__ = [
     "operators",
     "scripts",
     "shared",
+    "single_use",
     "unarchived",
 ]

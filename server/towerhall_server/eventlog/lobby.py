@@ -6,7 +6,6 @@ raise `StoreError`; its effect is then unknown.
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
 from importlib.resources import files
 from time import time
 from typing import Any, Final
@@ -17,6 +16,7 @@ from towerhall_server.eventlog.keys import ME, room_keys
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.notifications import ALL, MORE, PLACE
 from towerhall_server.eventlog.scripts import entry_of, run_call
+from towerhall_server.eventlog.single_use import SingleUse
 from towerhall_server.store.batch import Call
 from towerhall_server.store.resp import Argument, packed, script
 
@@ -28,10 +28,6 @@ MOST_INVITED: Final = 50
 MOST_PAST: Final = 40
 """Finished games of a person that are remembered beyond their rooms."""
 OPEN_MS: Final = DAY_MS
-USED: Final = b""
-"""The value of a used link."""
-USED_MS: Final = 15 * 60_000
-"""Milliseconds for which nodes remember a used link: longer than a link is valid."""
 COMING: Final = "towerhall:quick:coming"
 _CLAIM: Final = script((files("towerhall_server.eventlog") / "lua" / "claim_match.lua").read_text())
 _COMING: Final = script((files("towerhall_server.eventlog") / "lua" / "arriving.lua").read_text())
@@ -53,6 +49,8 @@ class LobbyStore:
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
+        self.links = SingleUse(log, "link")
+        """Links by which another device becomes the same person."""
 
     # Rooms of people
 
@@ -191,23 +189,6 @@ class LobbyStore:
         """Remove a note, unless its person was given a seat again since."""
         await self._log.call(_come("settle", f"{who.room} {who.identity}", till))
 
-    # Single-use links
-
-    async def keep_link(self, code: str, data: bytes, ms: int) -> None:
-        await self._ask("SET", _link(code), data, "PX", ms)
-
-    async def take_link(self, code: str) -> bytes | None:
-        """Take the content of a link; only one caller gets it. All nodes remember that the link is
-        used, because an older copy of the store would have it unused."""
-        key = _link(code)
-        if self._log.memory.get(key) == USED:
-            return None
-        found: bytes | None = await self._ask("SET", key, USED, "XX", "KEEPTTL", "GET")
-        if not found:
-            return None
-        self._log.memory.note(key, USED, USED_MS)
-        return found
-
     def _send(self, *command: Argument) -> None:
         """Send a command whose answer does not matter."""
         sent = self._log.call(Call(packed(*command)))
@@ -239,11 +220,6 @@ def _open(wish: str) -> str:
 
 def _claim(wish: str) -> str:
     return f"towerhall:{{quick:{wish}}}:claim"
-
-
-def _link(code: str) -> str:
-    # Digests only: a reader of the store must not learn usable links.
-    return f"towerhall:link:{blake2b(code.encode(), digest_size=16).hexdigest()}"
 
 
 def _scored(found: list[bytes]) -> dict[str, int]:

@@ -9,6 +9,7 @@ from towerhall_server.access.chat_rates import ChatRates
 from towerhall_server.access.quotas import Quotas
 from towerhall_server.access.rates import Buckets, Counts, Limits
 from towerhall_server.access.tokens import Tokens
+from towerhall_server.accounts.service import Accounts
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.gateway.responses import RefusedError
 from towerhall_server.live.directory import Directory
@@ -39,6 +40,7 @@ class Hall(msgspec.Struct, frozen=True):
     access: Access
     audit: Audit
     regulars: Regulars
+    accounts: Accounts
     sandbox: bool = False
     """Whether rooms may be created as sandbox rooms, and their viewers be treated badly."""
 

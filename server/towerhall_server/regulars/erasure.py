@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from towerhall_server.accounts.store import AccountStore
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.regulars.bonds import Bonds
@@ -34,9 +35,11 @@ class Erasure:
         profiles: Profiles,
         bonds: Bonds,
         reports: Reports,
+        accounts: AccountStore,
     ) -> None:
         self._log, self._lobby, self._people = log, lobby, people
         self._profiles, self._bonds, self._reports = profiles, bonds, reports
+        self._accounts = accounts
 
     async def export(self, who: Who) -> dict[str, object]:
         """Return all that is kept of a person besides the own profile, for that person."""
@@ -69,4 +72,5 @@ class Erasure:
         for operator, report in await self._reports.of(identity):
             await self._reports.settle(operator, report.number)
         await self._lobby.forget_all(identity)
+        await self._accounts.erase(identity)
         await self._people.end_erasing(identity, handle)

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from towerhall_server.accounts.store import AccountStore
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.live.directory import Directory
@@ -33,21 +34,25 @@ class Regulars(msgspec.Struct, frozen=True):
 
 
 def open_regulars(
-    log: EventLog, lobby: LobbyStore, *, chat_from_the_start: bool = True
+    log: EventLog,
+    lobby: LobbyStore,
+    accounts: AccountStore,
+    *,
+    chat_from_the_start: bool = True,
 ) -> Regulars:
     """Join the parts. Nothing is called."""
     journal, people = Journal(log), PeopleStore(log)
     profiles, bonds, reports = Profiles(journal, people), Bonds(log, people), Reports(log)
-    erasure = Erasure(log, lobby, people, profiles, bonds, reports)
+    erasure = Erasure(log, lobby, people, profiles, bonds, reports, accounts)
     return Regulars(journal, people, profiles, bonds, reports, erasure, chat_from_the_start)
 
 
 def regulars_of(
-    directory: Directory, lobby: LobbyStore, newcomers_chat: bool
+    directory: Directory, lobby: LobbyStore, accounts: AccountStore, newcomers_chat: bool
 ) -> tuple[Regulars, Consumer]:
     """The parts on the store of this node, and their consumer."""
     log = directory.node.log
-    regulars = open_regulars(log, lobby, chat_from_the_start=newcomers_chat)
+    regulars = open_regulars(log, lobby, accounts, chat_from_the_start=newcomers_chat)
     return regulars, consumer_of(regulars, directory)
 
 

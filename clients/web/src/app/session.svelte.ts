@@ -7,10 +7,10 @@ import { isMap, keep, kept } from "./kept";
 
 const ROOMS_KEPT = 60;
 
-/** Milliseconds for which a person whom a link replaced can be brought back. */
+/** Milliseconds for which a person whom a link or a sign-in replaced can be brought back. */
 const UNDO_MS = 24 * 3_600_000;
 
-/** The identity that a link replaced, and when (wall time). */
+/** The identity that a link or a sign-in replaced, and when (wall time). */
 interface Replaced {
   guest: Guest;
   at: number;
@@ -59,25 +59,32 @@ class Session {
     return this.guest;
   }
 
-  /** The identity before a link, until the change is confirmed or a day has passed. */
+  /** Be nobody here, after this device was logged out. */
+  leave(): void {
+    this.guest = null;
+    keep("guest", null);
+    this.#keepReplaced(null);
+  }
+
+  /** The identity before a link or a sign-in, until the change is confirmed or a day has passed. */
   get before(): Guest | null {
     return this.#replaced && Date.now() - this.#replaced.at < UNDO_MS ? this.#replaced.guest : null;
   }
 
-  /** Become the person of a link. The person who was here before can be brought back. */
+  /** Become the person of a link or an account. The person who was here before can be brought back. */
   replace(guest: Guest): void {
     const guestBefore = this.before ?? this.guest;
     if (guestBefore && guestBefore.id !== guest.id) this.#keepReplaced({ guest: guestBefore, at: Date.now() });
     this.take(guest);
   }
 
-  /** Be the person again who was here before a link. */
+  /** Be the person again who was here before. */
   undo(): void {
     if (this.before) this.take(this.before);
     this.#keepReplaced(null);
   }
 
-  /** The person of the link is the right one. */
+  /** The person who is here now is the right one. */
   confirm(): void {
     this.#keepReplaced(null);
   }

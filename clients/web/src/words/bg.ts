@@ -26,6 +26,9 @@ export default {
   "app.messages": "Съобщения",
 
   // settings
+  "settings.account": "Акаунт",
+  "settings.account.about": "Имай същите игри на всяко устройство, без парола.",
+  "settings.account.button": "Акаунт и вход",
   "settings.devices": "Други устройства",
   "settings.devices.about": "Играеш ли и на друго устройство, или може някой друг да има достъп до сесията ти? Излез отвсякъде освен оттук.",
   "settings.devices.button": "Излез от всички други устройства",
@@ -400,7 +403,7 @@ export default {
   "link.ask.text": "В този браузър си {old}. С връзката тук ставаш {name}, с местата на {name}. Продължи само ако тя идва от другото ти устройство.",
   "link.ask.title": "Продължаваш като {name}?",
   "link.ask.yes": "Продължи като {name}",
-  "link.before": "Чрез връзка тук вече си {name}. Преди беше {old}.",
+  "link.before": "В този браузър вече си {name}. Преди беше {old}.",
   "link.before.keep": "Така е добре",
   "link.before.undo": "Отмени: пак да съм {old}",
 

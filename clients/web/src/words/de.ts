@@ -26,6 +26,9 @@ export default {
   "app.messages": "Meldungen",
 
   // settings
+  "settings.account": "Konto",
+  "settings.account.about": "Habe auf jedem Gerät dieselben Spiele, ohne Passwort.",
+  "settings.account.button": "Konto und Anmeldung",
   "settings.devices": "Andere Geräte",
   "settings.devices.about": "Spielst du auch auf einem anderen Gerät, oder ist dort vielleicht jemand anderes als du angemeldet? Melde dich überall außer hier ab.",
   "settings.devices.button": "Alle anderen Geräte abmelden",
@@ -400,7 +403,7 @@ export default {
   "link.ask.text": "In diesem Browser bist du {old}. Der Link macht dich hier zu {name}, mit den Plätzen von {name}. Folge ihm nur, wenn er von deinem eigenen anderen Gerät kommt.",
   "link.ask.title": "Als {name} weitermachen?",
   "link.ask.yes": "Als {name} weitermachen",
-  "link.before": "Durch einen Link bist du hier jetzt {name}. Vorher warst du {old}.",
+  "link.before": "Du bist in diesem Browser jetzt {name}. Vorher warst du {old}.",
   "link.before.keep": "Das ist richtig",
   "link.before.undo": "Rückgängig: wieder {old} sein",
 

@@ -23,6 +23,9 @@ export default {
   "app.messages": "Messages",
 
   // settings
+  "settings.account": "Account",
+  "settings.account.about": "Have the same games on every device, without a password.",
+  "settings.account.button": "Account and sign-in",
   "settings.devices": "Other devices",
   "settings.devices.about": "Did you continue your games on another device, or may another person have your session? Log out everywhere but here.",
   "settings.devices.button": "Log out all other devices",
@@ -397,7 +400,7 @@ export default {
   "link.ask.text": "In this browser you are {old}. The link makes you {name} here, with the seats of {name}. Continue only if the link comes from your own other device.",
   "link.ask.title": "Continue as {name}?",
   "link.ask.yes": "Continue as {name}",
-  "link.before": "A link made you {name} in this browser. Before, you were {old}.",
+  "link.before": "You are {name} in this browser now. Before, you were {old}.",
   "link.before.keep": "That is right",
   "link.before.undo": "Undo: be {old} again",
 

@@ -26,6 +26,9 @@ export default {
   "app.messages": "Avisos",
 
   // settings
+  "settings.account": "Cuenta",
+  "settings.account.about": "Ten las mismas partidas en cada dispositivo, sin contraseña.",
+  "settings.account.button": "Cuenta y acceso",
   "settings.devices": "Otros dispositivos",
   "settings.devices.about": "¿Juegas también en otro dispositivo, o puede que otra persona tenga tu sesión? Ciérrala en todas partes menos aquí.",
   "settings.devices.button": "Cerrar sesión en los demás dispositivos",
@@ -400,7 +403,7 @@ export default {
   "link.ask.text": "En este navegador eres {old}. El enlace te convierte aquí en {name}, con los asientos de {name}. Síguelo solo si viene de tu otro dispositivo.",
   "link.ask.title": "¿Seguir como {name}?",
   "link.ask.yes": "Seguir como {name}",
-  "link.before": "Por un enlace, ahora eres {name} aquí. Antes eras {old}.",
+  "link.before": "Ahora eres {name} en este navegador. Antes eras {old}.",
   "link.before.keep": "Está bien así",
   "link.before.undo": "Deshacer: volver a ser {old}",
 

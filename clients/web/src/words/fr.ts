@@ -26,6 +26,9 @@ export default {
   "app.messages": "Avis",
 
   // settings
+  "settings.account": "Compte",
+  "settings.account.about": "Retrouve les mêmes parties sur chaque appareil, sans mot de passe.",
+  "settings.account.button": "Compte et connexion",
   "settings.devices": "Autres appareils",
   "settings.devices.about": "Joues-tu aussi sur un autre appareil, ou quelqu’un d’autre peut-il avoir ta session ? Déconnecte-toi partout sauf ici.",
   "settings.devices.button": "Déconnecter tous les autres appareils",
@@ -400,7 +403,7 @@ export default {
   "link.ask.text": "Dans ce navigateur, tu es {old}. Avec ce lien, tu deviens ici {name}, avec les places de {name}. Ne le suis que s’il vient de ton autre appareil.",
   "link.ask.title": "Continuer comme {name} ?",
   "link.ask.yes": "Continuer comme {name}",
-  "link.before": "Par un lien, tu es maintenant {name} ici. Avant, tu étais {old}.",
+  "link.before": "Tu es maintenant {name} dans ce navigateur. Avant, tu étais {old}.",
   "link.before.keep": "C’est bien ça",
   "link.before.undo": "Annuler : redevenir {old}",
 

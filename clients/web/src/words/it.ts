@@ -26,6 +26,9 @@ export default {
   "app.messages": "Avvisi",
 
   // settings
+  "settings.account": "Account",
+  "settings.account.about": "Ritrova le stesse partite su ogni dispositivo, senza password.",
+  "settings.account.button": "Account e accesso",
   "settings.devices": "Altri dispositivi",
   "settings.devices.about": "Giochi anche su un altro dispositivo, o un’altra persona può avere la tua sessione? Disconnettiti ovunque tranne qui.",
   "settings.devices.button": "Disconnetti tutti gli altri dispositivi",
@@ -400,7 +403,7 @@ export default {
   "link.ask.text": "In questo browser sei {old}. Con questo link qui diventi {name}, con i posti di {name}. Seguilo solo se viene dal tuo altro dispositivo.",
   "link.ask.title": "Continuare come {name}?",
   "link.ask.yes": "Continua come {name}",
-  "link.before": "Con un link qui ora sei {name}. Prima eri {old}.",
+  "link.before": "Ora sei {name} in questo browser. Prima eri {old}.",
   "link.before.keep": "Va bene così",
   "link.before.undo": "Annulla: torna a essere {old}",
 

@@ -26,6 +26,9 @@ export default {
   "app.messages": "Meldingen",
 
   // settings
+  "settings.account": "Account",
+  "settings.account.about": "Heb dezelfde spellen op elk apparaat, zonder wachtwoord.",
+  "settings.account.button": "Account en aanmelden",
   "settings.devices": "Andere apparaten",
   "settings.devices.about": "Speel je ook op een ander apparaat, of kan iemand anders je sessie hebben? Meld je overal af behalve hier.",
   "settings.devices.button": "Alle andere apparaten afmelden",
@@ -400,7 +403,7 @@ export default {
   "link.ask.text": "In deze browser ben je {old}. Met de link word je hier {name}, met de plaatsen van {name}. Volg hem alleen als hij van je eigen andere apparaat komt.",
   "link.ask.title": "Verder als {name}?",
   "link.ask.yes": "Verder als {name}",
-  "link.before": "Door een link ben je hier nu {name}. Eerst was je {old}.",
+  "link.before": "Je bent nu {name} in deze browser. Eerst was je {old}.",
   "link.before.keep": "Dat klopt",
   "link.before.undo": "Ongedaan maken: weer {old} zijn",
 

@@ -4,6 +4,7 @@ No socket and no decision may live here.
 """
 
 __all__ = [
+    "account_routes",
     "cors",
     "docs",
     "lobby_routes",

@@ -77,14 +77,23 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
     expires: int = 0
     operator: str = ""
     after: int = 0
+    device: str = ""
 
     @property
     def token(self) -> Token:
-        return Token(self.person, self.issued, self.expires, self.operator, self.after)
+        return Token(self.person, self.issued, self.expires, self.operator, self.after, self.device)
 
 
 def _kept(token: Token, room: str) -> bytes:
-    kept = _Kept(token.person, room, token.issued, token.expires, token.operator, token.after)
+    kept = _Kept(
+        token.person,
+        room,
+        token.issued,
+        token.expires,
+        token.operator,
+        token.after,
+        token.device,
+    )
     return msgspec.msgpack.encode(kept)
 
 
@@ -185,7 +194,8 @@ class LobbyRoutes(Routes):
         people = self._hall.regulars.people
         if handle := await people.handle_of(person.id):
             await people.rename(handle, name)
-        return answer(self._given(msgspec.structs.replace(token, person=person)))
+        await self._hall.accounts.rename(person)
+        return answer(self.given(msgspec.structs.replace(token, person=person)))
 
     async def new_link(self, request: Request) -> Response:
         """Make a single-use link that gives the caller's identity to another device."""
@@ -194,7 +204,7 @@ class LobbyRoutes(Routes):
         if wanted.room and not is_code(wanted.room):
             raise RefusedError("room_gone")
         code = secrets.token_urlsafe(LINK_BYTES)
-        await self._hall.store.keep_link(code, _kept(token, wanted.room), LINK_MS)
+        await self._hall.store.links.keep(code, _kept(token, wanted.room), LINK_MS)
         self._hall.audit.note(PEOPLE, "link_made", person=token.person.id, room=wanted.room)
         return answer({"link": f"/#/l/{code}", "expires": now_ms() + LINK_MS}, 201)
 
@@ -203,7 +213,7 @@ class LobbyRoutes(Routes):
         expect_json(request)  # checked first, as for a new guest
         await self._hall.take(guests_per_ip=address_of(request))
         wanted = await read_body(request, UsedLink)
-        found = await self._hall.store.take_link(wanted.code)
+        found = await self._hall.store.links.take(wanted.code)
         if found is None:
             raise RefusedError("link_gone")
         kept = msgspec.msgpack.decode(found, type=_Kept)
@@ -215,7 +225,7 @@ class LobbyRoutes(Routes):
         if denied is not None:
             raise RefusedError(denied.code, **denied.params)
         self._hall.audit.note(PEOPLE, "link_used", person=kept.person.id, room=kept.room)
-        given = self._given(kept.token)
+        given = self.given(kept.token)
         return answer(given | ({"room": kept.room} if kept.room else {}), 201)
 
     async def newer_token(self, request: Request) -> Response:
@@ -225,7 +235,8 @@ class LobbyRoutes(Routes):
         newer = await self._hall.access.newer(token)
         if isinstance(newer, Denied):
             raise RefusedError(newer.code, **newer.params)
-        return answer(self._given(newer), 201)
+        await self._hall.accounts.renew(newer)
+        return answer(self.given(newer), 201)
 
     async def revoke(self, request: Request) -> Response:
         """Revoke the caller's tokens: all of them, or only the older ones."""
@@ -244,6 +255,6 @@ class LobbyRoutes(Routes):
 
     async def asking(self, request: Request) -> Token:
         """Return the caller's token, or refuse a caller above the rate."""
-        token = self._token(request)
+        token = self.token_of(request)
         await self._hall.take(questions_per_identity=token.person.id)
         return token

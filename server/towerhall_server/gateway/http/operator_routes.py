@@ -231,7 +231,7 @@ class OperatorRoutes:
 
     async def _joining(self, operator: str, guest: Guest) -> dict[str, object]:
         """Return what a person needs to enter: identity, token and expiry."""
-        token = await self._hall.access.new(guest.person, self._join_seconds, operator)
+        token = await self._hall.access.new(guest.person, self._join_seconds, operator=operator)
         return {
             "external_id": guest.external_id,
             "id": guest.person.id,

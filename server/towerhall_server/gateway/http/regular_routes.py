@@ -153,9 +153,13 @@ class RegularRoutes:
 
     async def export(self, request: Request) -> Response:
         """Return all that is kept of the caller."""
-        person = (await self._asking(request)).person
+        token = await self._asking(request)
+        person = token.person
         who = await self._own(person)
         kept = {} if who is None else await self._regulars.erasure.export(who)
+        account = await self._hall.accounts.shown(token)
+        if account["passkeys"]:
+            kept["account"] = account
         return answer({**await self._own_document(person, who), **kept})
 
     async def erase(self, request: Request) -> Response:

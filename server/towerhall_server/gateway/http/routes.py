@@ -109,7 +109,7 @@ class Routes:
 
     def __init__(self, hall: Hall, origins: Origins) -> None:
         self._hall = hall
-        self._origins = origins
+        self.origins = origins
         self.leaving = False
         """Tell proxies to send no more clients here. New clients are still served."""
         self.draining = False
@@ -150,7 +150,7 @@ class Routes:
         if wanted.bot_account:
             await self._hall.take(bots_per_ip=address_of(request))
         person = new_person(name, bot_account=wanted.bot_account)
-        return answer(self._given(self._hall.tokens.new(person)), 201)
+        return answer(self.given(self._hall.tokens.new(person)), 201)
 
     async def games(self, request: Request) -> Response:
         """List all games with the options that a lobby needs for its form."""
@@ -292,7 +292,7 @@ class Routes:
         self, websocket: WebSocket, address: str
     ) -> tuple[str, dict[str, int | str]] | None:
         headers = websocket.headers
-        if not self._origins.allows(headers.get("origin"), headers.get("host")):
+        if not self.origins.allows(headers.get("origin"), headers.get("host")):
             return "foreign_origin", {}
         if not set(SUBPROTOCOLS) & set(websocket.scope["subprotocols"]):
             return "bad_request", {"detail": f"offer one of {', '.join(SUBPROTOCOLS)}"}
@@ -349,17 +349,19 @@ class Routes:
             raise RefusedError("room_gone")
         return actor
 
-    def _given(self, token: Token) -> dict[str, object]:
+    def given(self, token: Token) -> dict[str, object]:
         """Return the body that gives a person their token."""
         text, person = self._hall.tokens.sign(token), token.person
         ends = 1000 * token.expires
         given = {"token": text, "id": person.id, "name": person.name, "expires": ends}
+        if token.device:
+            given["device"] = token.device
         return given | ({"bot_account": True} if person.bot_account else {})
 
     def _person(self, request: Request) -> Person:
-        return self._token(request).person
+        return self.token_of(request).person
 
-    def _token(self, request: Request) -> Token:
+    def token_of(self, request: Request) -> Token:
         """Return the token of a request."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer":
@@ -367,6 +369,7 @@ class Routes:
         found = self._hall.access.read(token.strip())
         if isinstance(found, Denied):
             raise RefusedError(found.code, **found.params)
+        self._hall.accounts.store.note_seen(found)
         return found
 
 

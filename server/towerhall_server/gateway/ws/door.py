@@ -44,6 +44,7 @@ def let_in(hall: Hall, level: int, token: str, visitor: Visitor) -> Person | Ref
     if not hall.sockets_of(found.person).enter(found.person.id):
         return busy()
     hall.access.enter(found, visitor)
+    hall.accounts.store.note_seen(found)
     return found.person
 
 

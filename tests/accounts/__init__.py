@@ -1,0 +1,1 @@
+"""Accounts without a password."""
