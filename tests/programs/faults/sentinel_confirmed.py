@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from tests.programs.faults import sentinel_failover
 from tests.programs.faults.cluster_confirmed import LAG_SECONDS, reports_of_loss
 from tests.programs.faults.report import Outcome
-from tests.programs.faults import sentinel_failover
 from tests.programs.faults.sentinel_failover import KINDS, fail_over, figures
 from tests.programs.faults.stage import Order, stage
 from tests.store.several import Group, behind_sentinels
