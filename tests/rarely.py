@@ -78,9 +78,8 @@ RARELY: Final[Mapping[str, Sequence[str]]] = {
     # A crew of workers is always tried, and so are search processes of one server.
     "end_to_end/test_searches.py": ("test_each_worker_of_a_crew_has_search_processes_of_its_own",),
     "end_to_end/test_workers.py": ("test_watchers_at_different_workers_see_and_count_the_same",),
-    # Sentinels that replace a primary are always tried, and so is a shard that moves.
+    # A primary that is killed is always tried.
     "eventlog/several/test_failover.py": (
-        "test_a_killed_primary_is_replaced_and_rooms_go_on[cluster]",
         "test_a_paused_primary_is_replaced_and_cannot_fork_a_log",
         "test_a_listener_finds_the_new_primary",
         "test_it_is_known_which_rooms_have_to_wait_and_seats_are_given_in_others",

@@ -12,14 +12,13 @@ from tests.eventlog.explorer.script import MOVE_TEXT, TEXT, compiled
 from tests.examples import examples, is_long
 
 BRIEF: Final = {
-    "a lost reply and a lost tail": (Budget(replies=1, tails=1), 2, True),
+    "a lost reply and a lost tail": (Budget(replies=1, tails=1), 3, True),
     "a lost reply, a lost tail and a crash": (Budget(replies=1, tails=1, crashes=1), 2, True),
     "a lost reply, a late request and a crash": (Budget(replies=1, crashes=1, late=1), 2, True),
     "a lost tail and a crash without moves": (Budget(replies=1, tails=1, crashes=1), 2, False),
 }
 """Accidents, commands, and whether commands are asked for as moves."""
 FULL: Final = {
-    "a lost reply and a lost tail, three commands": (Budget(replies=1, tails=1), 3, True),
     "a late request, three commands": (Budget(replies=1, crashes=1, late=1), 3, True),
     "a lost tail, three commands": (Budget(replies=1, tails=1, crashes=1), 3, True),
     "a lost tail, three commands without moves": (Budget(replies=1, tails=1, crashes=1), 3, False),
