@@ -36,6 +36,17 @@ test.each<[string, string, unknown, Record<string, string>, (service: Service) =
   ["POST", "/v1/me/revoke", {}, { authorization: "Bearer me" }, (service) => service.revoke("me")],
   ["POST", "/v1/me/revoke", { others: true }, { authorization: "Bearer me" }, (service) => service.revoke("me", { others: true })],
   ["POST", "/v1/links", { code: "abc" }, {}, (service) => service.useLink("abc")],
+  ["GET", "/v1/me/account", null, { authorization: "Bearer me" }, (service) => service.account("me")],
+  ["POST", "/v1/me/passkeys/options", {}, { authorization: "Bearer me", origin: "http://play.example" }, (service) => service.passkeyOptions("me")],
+  ["POST", "/v1/me/passkeys", { credential: { id: "a" } }, { authorization: "Bearer me" }, (service) => service.addPasskey("me", { id: "a" })],
+  ["POST", "/v1/me/passkeys", { credential: {}, name: "Key" }, { authorization: "Bearer me" }, (service) => service.addPasskey("me", {}, { name: "Key" })],
+  ["POST", "/v1/me/passkeys/remove", { passkey: "a" }, { authorization: "Bearer me" }, (service) => service.removePasskey("me", "a")],
+  ["POST", "/v1/me/recovery", {}, { authorization: "Bearer me" }, (service) => service.newRecoveryCode("me")],
+  ["POST", "/v1/me/devices/revoke", { device: "a" }, { authorization: "Bearer me" }, (service) => service.logOut("me", "a")],
+  ["POST", "/v1/sign-in/options", {}, { origin: "https://page.example" }, (service) => service.signInOptions("", { origin: "https://page.example" })],
+  ["POST", "/v1/sign-in", { credential: {} }, {}, (service) => service.signIn({})],
+  ["POST", "/v1/sign-in", { credential: {} }, { authorization: "Bearer me" }, (service) => service.signIn({}, "me")],
+  ["POST", "/v1/sign-in/recovery", { code: "A", nonce: "B" }, {}, (service) => service.recover("A", "B")],
   ["GET", "/v1/rooms/QJXKZB/record", null, {}, (service) => service.recordText("QJXKZB")],
 ])("%s %s", async (method, path, body, headers, ask) => {
   const [service, requests] = answering({ games: [], rooms: [] });
@@ -43,6 +54,15 @@ test.each<[string, string, unknown, Record<string, string>, (service: Service) =
   expect(requests).toHaveLength(1);
   expect(requests[0]).toMatchObject({ method, path, body, headers, cache: "no-store" });
   expect(requests[0]!.headers["content-type"]).toBe(body === null ? undefined : "application/json");
+});
+
+test("a recovery has a nonce of its own unless one is given", async () => {
+  const [service, requests] = answering({});
+  await service.recover("A");
+  await service.recover("A");
+  const nonces = requests.map(({ body }) => (body as { nonce: string }).nonce);
+  for (const nonce of nonces) expect(nonce).toMatch(/^[\w-]{22}$/);
+  expect(nonces[0]).not.toBe(nonces[1]);
 });
 
 test("a refusal has its code, its params and its hint", async () => {

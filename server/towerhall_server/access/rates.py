@@ -91,7 +91,7 @@ WITHOUT_RATES: Final = dict.fromkeys(
     (
         *("commands", "history", "signatures", "chat", "watcher_chat", "watcher_chat_per_room"),
         *("gets_per_ip", "rooms_per_identity", "rooms_per_ip", "guests_per_ip"),
-        "questions_per_identity",
+        *("questions_per_identity", "recoveries_per_ip", "sign_ins_per_account"),
     ),
     Rate(1_000_000, 1_000_000),
 )
