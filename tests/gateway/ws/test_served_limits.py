@@ -29,6 +29,7 @@ from tests.store.engines import KINDS
 from tests.store.engines import running as running_engine
 from towerhall_protocol.commands import base64url
 from towerhall_server.access.rates import Limits
+from towerhall_server.accounts.codes import account_name, recovery_code
 
 SMALL = {
     "MESSAGE_BYTES": "2048",
@@ -56,6 +57,8 @@ SMALL = {
     "BOTS_PER_IP": "2/h",
     "INVITATIONS_PER_IDENTITY": "3/h",
     "REPORTS_PER_IDENTITY": "2/h",
+    "RECOVERIES_PER_IP": "4/h",
+    "SIGN_INS_PER_ACCOUNT": "3/h",
     "QUESTIONS_PER_IDENTITY": "4/h",
     "REVOCATIONS_PER_IP": "3/h",
     "OPERATOR_REQUESTS": "4/h",
@@ -183,6 +186,27 @@ async def report_of_one_person(visit: Visit) -> Refused | None:
     wanted = {"room": visit.kept["code"], "reason": "name", "id": base64url(secrets.token_bytes(8))}
     answer = await visit.ask("POST", "/v1/me/reports", wanted, visit.kept["token"])
     return None if answer.status == 404 else over_http(answer)
+
+
+async def recovery_of_one_address(visit: Visit) -> Refused | None:
+    """Each of another account, and none of them exists: it counts all the same."""
+    return await recovery(visit, account_name(secrets.token_bytes(16)))
+
+
+async def sign_in_to_one_account(visit: Visit) -> Refused | None:
+    """Each from another address."""
+    visit.address = next(ADDRESSES)
+    return await recovery(visit, visit.kept.setdefault("account", account_name(bytes(16))))
+
+
+async def recovery(visit: Visit, account: str) -> Refused | None:
+    code = str(recovery_code(account, secrets.token_bytes(16)))
+    wanted = {"code": code, "nonce": base64url(secrets.token_bytes(16))}
+    answer = await visit.ask("POST", "/v1/sign-in/recovery", wanted)
+    if answer.status == 403:
+        assert answer.document["error"]["code"] == "bad_recovery_code"
+        return None
+    return over_http(answer)
 
 
 async def room_of_one_person(visit: Visit) -> Refused | None:
@@ -428,6 +452,8 @@ TABLE = (
     Row("bots_per_ip", 2, bot_of_one_address, "too_many", HOUR // 2),
     Row("invitations_per_identity", 3, invitation_of_one_person, "too_many", HOUR // 3),
     Row("reports_per_identity", 2, report_of_one_person, "too_many", HOUR // 2),
+    Row("recoveries_per_ip", 4, recovery_of_one_address, "too_many", HOUR // 4),
+    Row("sign_ins_per_account", 3, sign_in_to_one_account, "too_many", HOUR // 3),
     Row("rooms_per_identity", 3, room_of_one_person, "too_many", HOUR // 3),
     Row("rooms_per_ip", 5, room_of_one_address, "too_many", HOUR // 5),
     Row("questions_per_identity", 4, question_of_one_person, "too_many", HOUR // 4),
