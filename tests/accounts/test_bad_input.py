@@ -21,6 +21,7 @@ from tests.accounts.people import (
     sign_in_options,
     with_account,
 )
+from tests.examples import examples
 from tests.regulars.served import Answer, Served
 from towerhall_protocol.commands import base64url, from_base64url
 from towerhall_server.access.admission import REVOKED, Denied
@@ -28,7 +29,7 @@ from towerhall_server.accounts.codes import account_name, recovery_code
 from towerhall_server.eventlog.operators import Ban, OperatorStore
 from towerhall_server.eventlog.single_use import SingleUse
 
-FUZZED: Final = 3000
+FUZZED: Final = examples(2000, 10_000)
 
 
 @pytest.fixture
