@@ -106,6 +106,8 @@ class Wishes(TypedDict, total=False):
     viewport: Mapping[str, int]
     color_scheme: Literal["light", "dark"]
     permissions: Sequence[str]
+    service_workers: Literal["allow", "block"]
+    """Blocked if left out: what one page keeps would answer the next one."""
 
 
 class Visitors:
@@ -153,6 +155,7 @@ class Visitors:
             "viewport": wishes.get("viewport", PHONE if phone else self._viewport),
             "color_scheme": wishes.get("color_scheme", "light"),
             "permissions": wishes.get("permissions", ()),
+            "service_workers": wishes.get("service_workers", "block"),
             "has_touch": phone,
             "is_mobile": phone,
             "reduced_motion": "no-preference" if wishes.get("motion") else "reduce",
