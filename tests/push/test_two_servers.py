@@ -1,7 +1,7 @@
 """The whole way: two servers on one store, a game over sockets, a push service, an erasure."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from tests.end_to_end.topology import TOKEN_KEYS
 from tests.operators.certificates import Authority
 from tests.push.double import Device, PushService
 from tests.store.engines import running
-from towerhall_client.connection import connect
+from towerhall_client.connection import Table, connect
 from towerhall_client.http import Service
 
 VARIABLES = {"TOWERHALL_TOKEN_KEYS": TOKEN_KEYS, "TOWERHALL_PUSH_NETWORKS": "127.0.0.0/8"}
@@ -42,6 +42,15 @@ def servers(tmp_path: Path, authority: Authority) -> Iterator[list[SoonServer]]:
                     server.kill()
 
 
+async def play_until(table: Table, ready: Callable[[], object], service: PushService) -> None:
+    """Move whenever it is one's turn, until it is so."""
+    while not ready():
+        if table.offers:
+            await table.send(next(iter(table.offers[0].commands())))
+        await asyncio.sleep(0.05)
+        assert service.faults == []
+
+
 async def test_who_has_gone_hears_of_their_turn_from_any_server(
     servers: list[SoonServer], service: PushService
 ) -> None:
@@ -67,14 +76,16 @@ async def test_who_has_gone_hears_of_their_turn_from_any_server(
         assert service.asked == 0, "both are there"
     # Nobody is there now. It is the turn of one of them.
     async with connect(here.url, made.code, ann.token, retry=QUICK) as first:
-        while not phone.got:
-            if first.offers:
-                await first.send(next(iter(first.offers[0].commands())))
-            await asyncio.sleep(0.05)
-            assert service.faults == []
+        await play_until(first, lambda: phone.got, service)
         assert phone.notes[0]["kind"] == "turn"
         assert (phone.notes[0]["room"], phone.notes[0]["names"]) == (made.code, ["Ann"])
         assert phone.notes[0]["language"] == "bg"
+        # After a visit the next turn is told, too.
+        async with connect(there.url, made.code, ben.token, retry=QUICK) as back:
+            await back.turn()
+            while back.offers:
+                await back.send(next(iter(back.offers[0].commands())))
+        await play_until(first, lambda: len(phone.got) == 2, service)
         kept = (await there.export(ben.token))["subscriptions"]
         assert [each["endpoint"] for each in kept] == [phone.endpoint]
         await here.erase(ben.token, ben.id)
