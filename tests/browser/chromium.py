@@ -66,6 +66,9 @@ REMEMBERED: Final = """
 `storage_state` opens one page more for that, which costs a third of a visit."""
 
 
+BLOCKED: Final = "Service Worker registration blocked by Playwright"
+
+
 class MissingBrowserError(Exception):
     """Says what to do about it."""
 
@@ -204,6 +207,8 @@ class Visitors:
             page.on(event, listener)  # type: ignore[call-overload]
 
     def _hear(self, message: ConsoleMessage) -> None:
+        if message.text == BLOCKED:
+            return
         if message.type in ("error", "warning", "assert"):
             where = message.location.get("url", "")
             self._complaints.append(f"console {message.type}: {message.text} ({where})")

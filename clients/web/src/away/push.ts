@@ -66,6 +66,12 @@ export async function turnOff(): Promise<void> {
   await Promise.allSettled([session.ask((token) => session.service.unsubscribe(token, subscription.endpoint)), subscription.unsubscribe()]);
 }
 
+/** The person or the token has changed: if this device is told, it is told for them from now on. */
+export async function renewHere(): Promise<void> {
+  const registration = settings.push ? await navigator.serviceWorker?.getRegistration("/") : undefined;
+  if (registration) await renew(registration);
+}
+
 /** Subscribe this device with the key of the service, and tell the service whose it is. */
 export async function renew(registration: ServiceWorkerRegistration): Promise<void> {
   const key = bytes(await session.service.pushKey());
