@@ -81,6 +81,16 @@ async def test_a_person_who_is_away_is_told_of_their_turn(node: AwayNode, phone:
     assert push.claims["sub"] == "mailto:towers@example.org"
 
 
+async def test_a_push_lives_as_long_as_the_turn(node: AwayNode, phone: Device) -> None:
+    await node.subscribe("ben", phone)
+    actor, people = await node.room_of("ann", "ben", turn_seconds=60)
+    await begin(*people)
+    await until_it_is_ben(actor, people)
+    people[-1].leave()
+    await node.rest()
+    assert 0 < int(phone.got[0].headers["ttl"]) <= 60
+
+
 async def test_nothing_is_told_to_who_is_there_or_does_not_want_it(
     node: AwayNode, phone: Device, engine_url: str
 ) -> None:
