@@ -320,10 +320,12 @@ async def test_a_push_that_failed_is_sent_later_and_not_before_its_time(
     assert kept.fails == 1
     assert kept.retry_ms - kept.since_ms > 290_000
     service.answer = lambda _: (201, "")
-    assert await node.pushes.telling._tell(id_of("ben"), actor.code) > 60, "it waits"
+    then = await node.pushes.telling._tell(id_of("ben"), actor.code)
+    assert (then.going, then.seconds > 60) == ("again", True)
     assert service.asked == 1
     await node.pushes.store.put(id_of("ben"), replace(kept, retry_ms=0))
-    assert await node.pushes.telling._tell(id_of("ben"), actor.code) == 0
+    then = await node.pushes.telling._tell(id_of("ben"), actor.code)
+    assert then.going == "rest"
     assert len(phone.got) == 1
     kept = await kept_of(node)
     assert (kept.fails, kept.retry_ms) == (0, 0)
@@ -363,7 +365,8 @@ async def test_pushes_to_a_person_have_a_rate(node: AwayNode, phone: Device) -> 
     await node.subscribe("ben", phone)
     actor, (_, ben) = await ben_is_to_act(node)
     ben.leave()
-    assert await node.pushes.telling._tell(id_of("ben"), actor.code) > 60, "the job waits"
+    then = await node.pushes.telling._tell(id_of("ben"), actor.code)
+    assert (then.going, then.seconds > 60) == ("again", True)
     assert phone.service.asked == 0
 
 
@@ -436,13 +439,34 @@ async def test_a_node_that_dies_while_it_pushes_leaves_the_job_to_others(
     assert [note["kind"] for note in phone.notes] == ["turn"]
 
 
+async def test_a_turn_that_comes_while_a_push_is_under_way_is_not_lost(
+    node: AwayNode, phone: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("towerhall_server.push.telling.AFTER_SECONDS", 0.0)
+    await node.subscribe("ben", phone)
+    actor, (_, ben) = await ben_is_to_act(node)
+    ben.leave()
+    await node.pushes.telling.concern(id_of("ben"), actor.code)
+
+    def answer(_: Device) -> tuple[int, str]:
+        # In this very moment the next turn is noted.
+        node.pushes.store.queue.look(f"{id_of('ben')} {actor.code}")
+        return 201, ""
+
+    phone.service.answer = answer
+    assert await node.pushes.telling.do_due() == 1
+    assert await node.pushes.telling.do_due() == 1, "the room is looked at once more"
+    assert await node.pushes.telling.do_due() == 0
+    assert len(phone.got) == 1
+
+
 async def test_what_is_erased_is_gone(node: AwayNode, phone: Device, redis: Redis) -> None:
     await node.subscribe("ben", phone)
     actor, (_, ben) = await ben_is_to_act(node)
     ben.leave()
     await node.rest()
     await node.pushes.telling.concern(id_of("ben"), actor.code)
-    assert len(await kept_keys(redis)) == 5
+    assert len(await kept_keys(redis)) == 6
     await node.pushes.store.forget(id_of("ben"))
     assert await kept_keys(redis) == ["towerhall:push:key"]
     await node.work()

@@ -70,7 +70,7 @@ def note_of(room: Room, alias: str, present: Collection[int], now_ms: int) -> No
         mark = f"end {table.deal}"
         ended = _note(room, "ended", mark, _others(table, alias), LONGEST_SECONDS)
         return msgspec.structs.replace(ended, place=finished_at(table, seat))
-    if seat is None and alias in invited_to(table):
+    if seat is None and alias in invited_to(table) and alias not in table.kicked:
         host = host_name(table)
         names = (host,) if host else ()
         return _note(room, "invited", "invited", names, LONGEST_SECONDS, urgent=True)

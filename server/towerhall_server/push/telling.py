@@ -40,9 +40,21 @@ LEASE_MS: Final = 30_000
 MOST_FAILS: Final = 12
 """Failed pushes in a row after which a subscription is dropped: some three days."""
 FIRST_WAIT_SECONDS: Final = 60
+AFTER_SECONDS: Final = 30.0
+"""Seconds after a push until the room is looked at once more."""
 MOST_WAIT_SECONDS: Final = 24 * 3600
 
 Outcome = Literal["taken", "gone", "later"]
+
+
+class Then(msgspec.Struct, frozen=True):
+    """How a job goes on."""
+
+    going: Going
+    seconds: float = 0.0
+
+
+DONE: Final = Then("over")
 
 
 class PushPace(msgspec.Struct, frozen=True):
@@ -102,12 +114,10 @@ class Notifier:
 
     async def _do(self, job: str, claim: str) -> None:
         identity, _, room = job.partition(" ")
-        going: Going = "over"
         try:
-            wait_seconds = await self._tell(identity, room)
-            if wait_seconds:
-                going = "again"
-            await self._store.queue.settle(job, claim, b"", going, round(1000 * wait_seconds))
+            then = await self._tell(identity, room)
+            wait_ms = round(1000 * then.seconds)
+            await self._store.queue.settle(job, claim, b"", then.going, wait_ms)
         except StoreError as error:
             # The lease ends by itself.
             logger.debug("a person is told later: %s", error)
@@ -115,36 +125,37 @@ class Notifier:
             # Another node may be able to do it.
             logger.exception("a person could not be told about room %s", room)
 
-    async def _tell(self, identity: str, code: str) -> float:
-        """Tell a person about a room, if there is anything to tell. Returns the seconds after
-        which to try again; 0 if the job is done."""
+    async def _tell(self, identity: str, code: str) -> "Then":
+        """Tell a person about a room, if there is anything to tell."""
         devices = [
             each for each in await self._store.of(identity) if await self._holds(identity, each)
         ]
         if not devices:
-            return 0
+            return DONE
         try:
             actor = await self._directory.open(code)
         except PoisonedRoomError:
-            return 0
+            return DONE
         if actor is None:
-            return 0
+            return DONE
         note = await self._note(actor, identity)
         if note is None or not is_news(note, await self._store.told(identity, code)):
-            return 0
+            return DONE
         now_ms = round(1000 * time())
         ready = [each for each in devices if each.retry_ms <= now_ms]
         if not ready:
-            return (min(each.retry_ms for each in devices) - now_ms) / 1000
+            return Then("again", (min(each.retry_ms for each in devices) - now_ms) / 1000)
         wait_ms = await self._store.take(identity)
         if wait_ms:
-            return wait_ms / 1000
+            return Then("again", wait_ms / 1000)
         outcomes = await asyncio.gather(*(self._push(identity, each, note) for each in ready))
         if "taken" in outcomes:
             await self._store.note(identity, code, note.kind, note.mark)
-            return 0
+            # What was decided meanwhile is found by then.
+            return Then("rest", AFTER_SECONDS)
         # The waits of the devices decide when the next attempt is made.
-        return FIRST_WAIT_SECONDS if "later" in outcomes or len(devices) > len(ready) else 0
+        fails = "later" in outcomes or len(devices) > len(ready)
+        return Then("again", FIRST_WAIT_SECONDS) if fails else DONE
 
     async def _note(self, actor: RoomActor, identity: str) -> Note | None:
         """What the person is to be told now. Nothing to a person who is connected to the room."""
