@@ -46,6 +46,14 @@ async def test_offline_the_hall_and_kept_records_are_shown_and_pushes_are_worded
     await page.get_by_role("link", name=finished.code).click()
     await expect(page.get_by_role("slider")).to_be_visible()
     await context.set_offline(False)
+    # The browser of tests has no push service: the switch says so, and stays off.
+    await page.get_by_role("button", name="Settings").click()
+    switch = page.get_by_role(
+        "switch", name="Tell me when it is my turn, also with the page closed"
+    )
+    await switch.press("Space")
+    await expect(page.get_by_text("The push service of this browser does not")).to_be_visible()
+    await expect(switch).not_to_be_checked()
     # What the browser does with a push that came.
     session = await context.new_cdp_session(page)
     registration = await _registration(session)
