@@ -256,7 +256,9 @@ def _run(
 ) -> None:
     # Scripts of packages look for `node` in PATH.
     path = f"{node.node.parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    done = subprocess.run(list(command), cwd=folder, env=os.environ | {"PATH": path} | dict(more or {}), check=False)
+    done = subprocess.run(
+        list(command), cwd=folder, env=os.environ | {"PATH": path} | dict(more or {}), check=False
+    )
     if done.returncode != 0:
         raise BuildError(problem)
 
