@@ -30,6 +30,7 @@ def test_the_longest_names_fit(name: str) -> None:
         (ToldOf("turn", "tag", seen=True), False),
         (ToldOf("turn", "other", seen=False), False),
         (ToldOf("turn", "other", seen=True), True),
+        (ToldOf("turn", "tag", seen=False, sent=False), True),
         (ToldOf("invited", "invited", seen=False), True),
     ],
 )

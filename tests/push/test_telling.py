@@ -439,6 +439,27 @@ async def test_a_node_that_dies_while_it_pushes_leaves_the_job_to_others(
     assert [note["kind"] for note in phone.notes] == ["turn"]
 
 
+async def test_who_comes_while_the_push_is_under_way_is_told_of_the_next_turn(
+    node: AwayNode, phone: Device
+) -> None:
+    await node.subscribe("ben", phone)
+    actor, (ann, ben) = await ben_is_to_act(node)
+    ben.leave()
+
+    def answer(_: Device) -> tuple[int, str]:
+        node.pushes.store.visited(id_of("ben"), actor.code)
+        return 201, ""
+
+    phone.service.answer = answer
+    await node.rest()
+    back = await FakeViewer("ben").enter(actor)
+    await back.move()
+    await until_it_is_ben(actor, [ann, back])
+    back.leave()
+    await node.rest()
+    assert len(phone.got) == 2
+
+
 async def test_a_turn_that_comes_while_a_push_is_under_way_is_not_lost(
     node: AwayNode, phone: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,8 @@ PER_SECOND: Final = 30 / 3600
 BURST: Final = 10
 """Pushes to one person in the long run, and at once."""
 KEY: Final = "towerhall:push:key"
+UNSENT: Final = " ?"
+"""After a note of a push that nobody has taken yet. No mark ends so."""
 QUEUE: Final = "towerhall:{pushes}"
 _SEEN: Final = script_of("seen.lua")
 
@@ -66,6 +68,8 @@ class ToldOf(msgspec.Struct, frozen=True):
     """Names what it was about, such as a decision."""
     seen: bool
     """Whether the person has come to the room since."""
+    sent: bool = True
+    """False while the push is under way, and after it has failed."""
 
 
 _decode: Final = msgspec.json.Decoder(Subscription).decode
@@ -152,16 +156,21 @@ class PushStore:
         text, seen = await self._ask("HMGET", _told(identity), room, _seen(room))
         if text is None:
             return None
-        kind, _, mark = text.decode().partition(" ")
-        return ToldOf(kind, mark, seen is not None)
+        found = text.decode()
+        kind, _, mark = found.removesuffix(UNSENT).partition(" ")
+        return ToldOf(kind, mark, seen is not None, not found.endswith(UNSENT))
 
-    async def note(self, identity: str, room: str, kind: str, mark: str) -> None:
-        """Note a push to a person about a room."""
+    async def note(self, identity: str, room: str, kind: str, mark: str, *, sent: bool) -> None:
+        """Note a push to a person about a room: before it is sent, and again when it was taken. In
+        between the person may come, and that stays noted."""
         key = _told(identity)
+        if sent:
+            await self._ask("HSET", key, room, f"{kind} {mark}")
+            return
         if await self._ask("HLEN", key) > 2 * MOST_TOLD:
             await self._ask("DEL", key)
-        await self._ask("HSET", key, room, f"{kind} {mark}")
         await self._ask("HDEL", key, _seen(room))
+        await self._ask("HSET", key, room, f"{kind} {mark}{UNSENT}")
         await self._ask("PEXPIRE", key, TOLD_MS)
 
     def visited(self, identity: str, room: str) -> None:

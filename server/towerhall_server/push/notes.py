@@ -80,7 +80,7 @@ def note_of(room: Room, alias: str, present: Collection[int], now_ms: int) -> No
 def is_news(note: Note, told: ToldOf | None) -> bool:
     """Whether a person who was last told of a room in this way is to be told again: never of the
     same, and of another turn only if they have come to the room in between."""
-    if told is None or told.kind != note.kind:
+    if told is None or told.kind != note.kind or not told.sent:
         return True
     return told.seen and told.mark != note.mark
 

@@ -148,9 +148,10 @@ class Notifier:
         wait_ms = await self._store.take(identity)
         if wait_ms:
             return Then("again", wait_ms / 1000)
+        await self._store.note(identity, code, note.kind, note.mark, sent=False)
         outcomes = await asyncio.gather(*(self._push(identity, each, note) for each in ready))
         if "taken" in outcomes:
-            await self._store.note(identity, code, note.kind, note.mark)
+            await self._store.note(identity, code, note.kind, note.mark, sent=True)
             # What was decided meanwhile is found by then.
             return Then("rest", AFTER_SECONDS)
         # The waits of the devices decide when the next attempt is made.
