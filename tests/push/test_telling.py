@@ -195,6 +195,23 @@ async def test_a_connection_that_turns_out_to_be_dead_does_not_count(
     assert len(phone.got) == 1
 
 
+async def test_who_has_just_gone_is_looked_for_again_by_a_node_that_has_not_heard_it(
+    node: AwayNode, phone: Device, engine_url: str
+) -> None:
+    await node.subscribe("ben", phone)
+    actor, (_, ben) = await ben_is_to_act(node)
+    ben.leave()
+    presence = actor.follower.audience.presence
+    async with live_node(engine_url, "two") as other:
+        await other.enter(actor.code, "ben")
+        async with asyncio.timeout(10):
+            while 1 not in presence.online:  # noqa: ASYNC110 - nobody announces it
+                await asyncio.sleep(PRESENCE_SECONDS)
+        then = await node.pushes.telling._tell(id_of("ben"), actor.code)
+        assert (then.going, then.seconds) == ("rest", REST_SECONDS)
+        assert phone.service.asked == 0
+
+
 async def test_who_leaves_after_the_first_minute_has_seen_the_turn(
     node: AwayNode, phone: Device
 ) -> None:

@@ -28,6 +28,7 @@ from towerhall_server.outbound.posting import NotPostedError, Outbound, Posted
 from towerhall_server.push.encryption import SALT_BYTES, encrypt
 from towerhall_server.push.notes import BODY_BYTES, Note, body_of, is_news, note_of
 from towerhall_server.push.vapid import Vapid
+from towerhall_server.push.watch import DOUBT_SECONDS
 from towerhall_server.room.seats import Person
 from towerhall_server.store.errors import StoreError
 
@@ -139,6 +140,8 @@ class Notifier:
         if actor is None:
             return DONE
         note = await self._note(actor, identity)
+        if isinstance(note, Then):
+            return note
         if note is None or not is_news(note, await self._store.told(identity, code)):
             return DONE
         now_ms = round(1000 * time())
@@ -158,8 +161,10 @@ class Notifier:
         fails = "later" in outcomes or len(devices) > len(ready)
         return Then("again", FIRST_WAIT_SECONDS) if fails else DONE
 
-    async def _note(self, actor: RoomActor, identity: str) -> Note | None:
-        """What the person is to be told now. Nothing to a person who is connected to the room."""
+    async def _note(self, actor: RoomActor, identity: str) -> "Note | Then | None":
+        """What the person is to be told now. Nothing to a person who is connected to the room; but
+        while a decision is young they are looked for again: this node may not have heard yet that
+        they have gone."""
         follower = actor.follower
         if not len(follower.audience):
             # This node may not have heard who is connected to the others.
@@ -169,7 +174,12 @@ class Notifier:
         alias = room.alias_of(identity)
         if any(viewer.person.id == alias for viewer in follower.audience):
             return None
-        return note_of(room, alias, follower.audience.presence.online, follower.now_ms())
+        now_ms, present = follower.now_ms(), follower.audience.presence.online
+        note = note_of(room, alias, present, now_ms)
+        is_young = now_ms - room.began_ms < 1000 * DOUBT_SECONDS
+        if note is None and is_young and note_of(room, alias, (), now_ms) is not None:
+            return Then("rest", self._pace.rest)
+        return note
 
     async def _holds(self, identity: str, device: Subscription) -> bool:
         """Whether a subscription is still the person's; otherwise it is removed."""
