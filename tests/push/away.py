@@ -29,7 +29,7 @@ PACE = PushPace(rest=REST_SECONDS, look=0.05, ask=0.2)
 TOKENS = Tokens((b"a key of thirty-two bytes or more",), 30)
 
 
-def token_of(name: str, **more: int) -> Token:
+def token_of(name: str, **more: Any) -> Token:
     return msgspec.structs.replace(TOKENS.new(Person(id_of(name), name)), **more)
 
 
@@ -40,7 +40,7 @@ class AwayNode:
         self.live, self.pushes, self.access = live, pushes, access
         self._now = count(time.monotonic(), 2 * REST_SECONDS)
 
-    async def subscribe(self, name: str, *devices: Device, **more: int) -> None:
+    async def subscribe(self, name: str, *devices: Device, **more: Any) -> None:
         for device in devices:
             device.service.key = self.pushes.vapid.public
             await self.pushes.subscribe(

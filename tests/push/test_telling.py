@@ -12,6 +12,7 @@ from tests.live.live_rooms import FakeViewer, begin, live_node
 from tests.push.away import REST_SECONDS, AwayNode, away_node, token_of
 from tests.push.double import HANG, Device, PushService
 from tests.room.pure_rooms import id_of
+from towerhall_server.access.revocations import of_device
 from towerhall_server.eventlog.operators import Ban, OperatorStore
 from towerhall_server.eventlog.pushes import BURST, Subscription
 from towerhall_server.live.actor import RoomActor
@@ -403,14 +404,17 @@ async def test_an_endpoint_inside_the_network_is_not_asked(
 # Tokens, other people, crashes
 
 
-@pytest.mark.parametrize("why", ["revoked", "expired", "banned"])
+@pytest.mark.parametrize("why", ["revoked", "logged out", "expired", "banned"])
 async def test_a_device_ends_with_the_token_that_named_it(
     node: AwayNode, phone: Device, why: str
 ) -> None:
-    more = {"expires": 1} if why == "expired" else {}
+    more = {"expired": {"expires": 1}, "logged out": {"device": "phone"}}.get(why, {})
     await node.subscribe("ben", phone, **more)
     if why == "revoked":
         assert await node.access.revoke(token_of("ben"), others=False) is None
+    elif why == "logged out":
+        await node.access._revocations.revoke(of_device(id_of("ben"), "phone"))
+        await node.access.refresh()
     elif why == "banned":
         await OperatorStore(node.live.log).ban(Ban(id_of("ben"), "", 1))
         await node.access.refresh()

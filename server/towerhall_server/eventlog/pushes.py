@@ -46,10 +46,11 @@ class Subscription(msgspec.Struct, frozen=True):
     language: str
     since_ms: int
     expires: int
-    """The end of the token with which it was made, in seconds since 1970. The next two are of that
-    token as well: if it is revoked, the subscription ends."""
+    """The end of the token with which it was made, in seconds since 1970. The next three are of
+    that token as well: if it is revoked, the subscription ends."""
     operator: str = ""
     after: int = 0
+    account_device: str = ""
     fails: int = 0
     """Failed pushes in a row."""
     retry_ms: int = 0

@@ -42,6 +42,7 @@ class Pushes(msgspec.Struct, frozen=True):
             token.expires,
             token.operator,
             token.after,
+            token.device,
         )
         await self.store.add(token.person.id, made, MOST_DEVICES)
         return 1000 * token.expires

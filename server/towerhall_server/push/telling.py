@@ -183,7 +183,8 @@ class Notifier:
 
     async def _holds(self, identity: str, device: Subscription) -> bool:
         """Whether a subscription is still the person's; otherwise it is removed."""
-        token = Token(Person(identity, ""), 0, device.expires, device.operator, device.after)
+        made_by = (device.operator, device.after, device.account_device)
+        token = Token(Person(identity, ""), 0, device.expires, *made_by)
         holds = time() < device.expires and self._access.judge(token) is None
         if not holds or not await self._store.is_owner(identity, device):
             await self._store.remove(identity, device.id)
