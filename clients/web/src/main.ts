@@ -18,4 +18,4 @@ mount(App, { target });
 
 // Last of all: nothing of the page waits for it.
 const idle = globalThis.requestIdleCallback ?? ((then: () => void) => setTimeout(then, 1000));
-idle(() => void import("./away/start").catch(() => undefined));
+idle(() => void import("./away/start").then(({ start }) => start()).catch(() => undefined));

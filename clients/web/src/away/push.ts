@@ -7,27 +7,6 @@ import { settings } from "../app/settings.svelte";
 /** Why this device cannot be told. */
 export type Trouble = "denied" | "failed" | "impossible" | "install";
 
-const SCRIPT = "/sw.js";
-
-interface Policies {
-  createPolicy(name: string, rules: { createScriptURL(text: string): string }): { createScriptURL(text: string): string };
-}
-
-/** The service worker of this page, if the browser has any. */
-export async function register(): Promise<ServiceWorkerRegistration | null> {
-  if (!("serviceWorker" in navigator) || !isSecureContext || window.top !== window) return null;
-  const known = await navigator.serviceWorker.getRegistration("/");
-  return known ?? navigator.serviceWorker.register(script(), { scope: "/" });
-}
-
-/** The address as the page's policy wants it: made by a rule of the one script that there is. */
-let trusted: string | null = null;
-function script(): string {
-  const policies = (globalThis as { trustedTypes?: Policies }).trustedTypes;
-  trusted ??= policies ? policies.createPolicy("towerhall-worker", { createScriptURL: () => SCRIPT }).createScriptURL("") : SCRIPT;
-  return trusted;
-}
-
 /** Whether the page has to be installed first, as on iPhones. */
 function mustBeInstalled(): boolean {
   const isApple = /iP(?:hone|ad|od)|Macintosh/.test(navigator.userAgent) && navigator.maxTouchPoints > 1;
@@ -47,10 +26,9 @@ export async function turnOn(): Promise<Trouble | null> {
   if (trouble) return trouble;
   try {
     if ((await Notification.requestPermission()) !== "granted") return "denied";
-    const registration = await register();
-    if (!registration) return "impossible";
-    await navigator.serviceWorker.ready;
-    await renew(registration);
+    // `start` has registered it, unless the browser does not let the page.
+    if (!(await navigator.serviceWorker.getRegistration("/"))) return "impossible";
+    await renew(await navigator.serviceWorker.ready);
     settings.change({ push: true });
     return null;
   } catch (error) {
