@@ -408,7 +408,11 @@ async def test_an_endpoint_inside_the_network_is_not_asked(
 async def test_a_device_ends_with_the_token_that_named_it(
     node: AwayNode, phone: Device, why: str
 ) -> None:
-    more = {"expired": {"expires": 1}, "logged out": {"device": "phone"}}.get(why, {})
+    changes: dict[str, dict[str, Any]] = {
+        "expired": {"expires": 1},
+        "logged out": {"device": "phone"},
+    }
+    more = changes.get(why, {})
     await node.subscribe("ben", phone, **more)
     if why == "revoked":
         assert await node.access.revoke(token_of("ben"), others=False) is None
