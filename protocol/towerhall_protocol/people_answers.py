@@ -156,6 +156,24 @@ class SettledAnswer(msgspec.Struct, frozen=True):
     number: str
 
 
+class PushKeyAnswer(msgspec.Struct, frozen=True):
+    """The key of web push (P-217)."""
+
+    key: str
+
+
+class SubscribedAnswer(msgspec.Struct, frozen=True):
+    expires: int
+
+
+class KeptSubscription(msgspec.Struct, frozen=True):
+    """A device of the person who asks."""
+
+    endpoint: str
+    language: str
+    since: int
+
+
 class ExportAnswer(OwnProfileAnswer, frozen=True, omit_defaults=True, kw_only=True):
     """All that is kept of a person (P-209)."""
 
@@ -164,3 +182,4 @@ class ExportAnswer(OwnProfileAnswer, frozen=True, omit_defaults=True, kw_only=Tr
     reports: tuple[OwnReport, ...] | None = None
     rooms: tuple[str, ...] | None = None
     account: AccountAnswer | None = None
+    subscriptions: tuple[KeptSubscription, ...] | None = None

@@ -41,6 +41,7 @@ from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.eventlog.notifications import Wake
 from towerhall_server.eventlog.operators import OperatorStore
+from towerhall_server.eventlog.pushes import PushStore
 from towerhall_server.game import discover
 from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http.account_routes import AccountRoutes
@@ -52,6 +53,7 @@ from towerhall_server.gateway.http.operator_routes import OperatorRoutes
 from towerhall_server.gateway.http.page import page_routes
 from towerhall_server.gateway.http.previews import Previews
 from towerhall_server.gateway.http.protection import Protection
+from towerhall_server.gateway.http.push_routes import PushRoutes
 from towerhall_server.gateway.http.regular_routes import RegularRoutes
 from towerhall_server.gateway.responses import error_handlers
 from towerhall_server.gateway.ws.request_socket import IDLE_SECONDS, request_sockets
@@ -75,6 +77,8 @@ from towerhall_server.process.descriptors import room_for_connections
 from towerhall_server.process.draining import DrainingServer, for_url
 from towerhall_server.process.garbage import sweep
 from towerhall_server.process.workers import Crew, reserved_port
+from towerhall_server.push.service import Pushes, open_pushes
+from towerhall_server.push.telling import PushPace
 from towerhall_server.regulars.service import regulars_of
 from towerhall_server.room.state import Room
 from towerhall_server.store.check import UnfitStoreError
@@ -98,6 +102,7 @@ NOTICE_SECONDS: Final = 1.5
 """Seconds that a stopping server still serves, until proxies have seen that it is not ready. A
 server with a store of its own skips this: no other server could take its clients."""
 PACE: Final = Pace()
+PUSH_PACE: Final = PushPace()
 ENGINE_RETRY_SECONDS: Final = 1.0
 
 
@@ -179,6 +184,7 @@ async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Ser
         regulars, consumer = regulars_of(
             directory, lobby_store, accounts.store, settings.newcomers_chat
         )
+        pushes = await _pushes(settings, log, directory, access)
         hall = Hall(
             directory,
             tokens,
@@ -196,6 +202,7 @@ async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Ser
             Audit(log, meters),
             regulars,
             accounts,
+            pushes,
             settings.sandbox,
         )
         if settings.sandbox:
@@ -229,6 +236,7 @@ async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Ser
             *LogRoutes(hall, public).table(routes.reading),
             *RegularRoutes(hall, routes.asking).table(routes.reading),
             *AccountRoutes(hall, routes, routes.asking).table(routes.reading),
+            *PushRoutes(hall, routes.asking).table(routes.reading),
             *routes.table(),
             *docs_routes(frame_ancestors(settings.embedders)),
             *previews.table(routes.reading),
@@ -261,6 +269,8 @@ async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Ser
             in_background("records", records.run),
             in_background("archive", records.archive_late),
             in_background("regulars", consumer.run),
+            *([in_background("away", pushes.watch.run)] if pushes else ()),
+            *([in_background("pushes", pushes.telling.run)] if pushes else ()),
         )
         try:
             # The outermost layer: otherwise answers to faults would not be counted.
@@ -292,6 +302,22 @@ async def _public_log(
         return await open_public_log(log, settings.signing_keys, *chosen, meters)
     except OtherOriginError as problem:
         raise UnfitStoreError(str(problem)) from None
+
+
+async def _pushes(
+    settings: ServerSettings, log: EventLog, directory: Directory, access: Access
+) -> Pushes | None:
+    """Return web push, unless the operator does not want it."""
+    if not settings.push:
+        return None
+    return await open_pushes(
+        PushStore(log),
+        directory,
+        access,
+        contact=settings.push_sender,
+        networks=settings.push_networks,
+        pace=PUSH_PACE,
+    )
 
 
 def _put_back(room: Room, deliveries: Deliveries, lobby_store: LobbyStore) -> None:

@@ -11,6 +11,7 @@ from towerhall_server.game import discover
 SOURCES: Final = Path(__file__).resolve().parents[2] / "clients" / "web" / "src"
 FOLDERS: Final = (
     "words",
+    "away/words",
     "proof/words",
     "learn/words",
     "account/words",

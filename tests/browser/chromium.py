@@ -66,6 +66,9 @@ REMEMBERED: Final = """
 `storage_state` opens one page more for that, which costs a third of a visit."""
 
 
+BLOCKED: Final = "Service Worker registration blocked by Playwright"
+
+
 class MissingBrowserError(Exception):
     """Says what to do about it."""
 
@@ -106,6 +109,8 @@ class Wishes(TypedDict, total=False):
     viewport: Mapping[str, int]
     color_scheme: Literal["light", "dark"]
     permissions: Sequence[str]
+    service_workers: Literal["allow", "block"]
+    """Blocked if left out: what one page keeps would answer the next one."""
 
 
 class Visitors:
@@ -153,6 +158,7 @@ class Visitors:
             "viewport": wishes.get("viewport", PHONE if phone else self._viewport),
             "color_scheme": wishes.get("color_scheme", "light"),
             "permissions": wishes.get("permissions", ()),
+            "service_workers": wishes.get("service_workers", "block"),
             "has_touch": phone,
             "is_mobile": phone,
             "reduced_motion": "no-preference" if wishes.get("motion") else "reduce",
@@ -201,6 +207,8 @@ class Visitors:
             page.on(event, listener)  # type: ignore[call-overload]
 
     def _hear(self, message: ConsoleMessage) -> None:
+        if message.text == BLOCKED:
+            return
         if message.type in ("error", "warning", "assert"):
             where = message.location.get("url", "")
             self._complaints.append(f"console {message.type}: {message.text} ({where})")

@@ -22,6 +22,7 @@ NOT_TRIED = {
     "P-168": "about receivers of webhooks: vectors/webhooks.json",
     "P-169": "about receivers of webhooks: vectors/webhooks.json",
     "P-184": "about observers of the public log: vectors/merkle.json and vectors/notes.json",
+    "P-219": "about what push services carry: clients/web/tests/away.test.ts",
     "P-190": "about checks of records: vectors/records/sandbox.json",
 }
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.browser.preview import PICTURE, mark
+from tests.browser.preview import ICONS, PREVIEW
 from tests.end_to_end.brief import BriefProcess, gone
 from tests.end_to_end.games import QUICK, play_out, seated
 from tests.end_to_end.raw import Answer, ask
@@ -71,8 +71,11 @@ async def test_the_preview_of_a_room_names_host_and_game_and_has_a_picture(
     assert tags["og:image"] == f"{shared.url.rstrip('/')}/preview.png"
     picture = await asyncio.to_thread(ask, shared.url, "GET", "/preview.png")
     assert picture.headers["content-type"].startswith("image/png")
-    assert picture.body == PICTURE.read_bytes()
-    assert mark() in picture.body, "the drawing has changed: python -m tests.browser.preview"
+    assert picture.body == PREVIEW.path.read_bytes()
+    for each in (PREVIEW, *ICONS):
+        data = each.path.read_bytes()
+        assert each.mark() in data, f"{each.drawing} has changed: python -m tests.browser.preview"
+        assert (int.from_bytes(data[16:20]), int.from_bytes(data[20:24])) == each[2:]
     about = await asyncio.to_thread(ask, shared.url, "GET", f"/v1/rooms/{made.code}")
     assert about.document["host"] == "Ada"
 

@@ -15,10 +15,11 @@ from towerhall_server.eventlog import operators as store
 from towerhall_server.gateway.http import operator_requests, operator_routes
 from towerhall_server.gateway.http.operator_people import OperatorPeople
 from towerhall_server.gateway.http.operator_routes import OperatorRoutes
-from towerhall_server.operators import operator, sender
+from towerhall_server.operators import operator
 from towerhall_server.operators.deliveries import Pace
 from towerhall_server.operators.notices import Kind, state_of
 from towerhall_server.operators.sender import signature
+from towerhall_server.outbound.posting import ATTEMPT_SECONDS
 from towerhall_server.room import closing
 
 DAY_SECONDS = 24 * 3600
@@ -60,13 +61,13 @@ def test_numbers_are_those_of_the_code() -> None:
     assert defaults["join_minutes"] == DAY_SECONDS // 60
     assert f"at most {operator_requests.MOST_REASON} characters" in " ".join(clause(167).split())
     assert f"in the last {store.PERSON_MS // store.DAY_MS} days" in clause(167)
-    assert f"within {sender.ATTEMPT_SECONDS:.0f} s" in clause(168)
+    assert f"within {ATTEMPT_SECONDS:.0f} s" in clause(168)
     pace = Pace()
     assert (pace.first, pace.most, pace.give_up) == (2, 3600, DAY_SECONDS)
     assert all(1 <= pace.wait(1) <= 2 for _ in range(100))
     assert all(2 <= pace.wait(2) <= 4 for _ in range(100))
     assert all(1800 <= pace.wait(fails) <= 3600 for fails in (12, 13, 1000))
-    assert pace.lease > sender.ATTEMPT_SECONDS
+    assert pace.lease > ATTEMPT_SECONDS
     assert pace.look <= pace.first / 2, "or what is due waits longer than the clause says"
     for reason in (*closing.OWN_REASONS, operator_requests.CLOSED):
         assert f"`{reason}`" in clause(166)

@@ -17,6 +17,7 @@ from towerhall_server.gateway.http import (
     lobby_routes,
     log_routes,
     operator_requests,
+    push_routes,
     regular_requests,
     routes,
 )
@@ -218,6 +219,27 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
         201,
         c.SignedInAnswer,
         account_requests.NewRecovery,
+    ),
+    ("get", "/v1/push"): Operation(
+        "push_key", "P-217", "The key for push subscriptions", 200, p.PushKeyAnswer
+    ),
+    ("post", "/v1/me/subscriptions"): Operation(
+        "subscribe",
+        "P-217",
+        "Have a device told by push",
+        201,
+        p.SubscribedAnswer,
+        push_routes.NewSubscription,
+        "token",
+    ),
+    ("delete", "/v1/me/subscriptions"): Operation(
+        "unsubscribe",
+        "P-217",
+        "Have a device told nothing any more",
+        200,
+        a.PersonAnswer,
+        push_routes.GoneSubscription,
+        "token",
     ),
     ("get", "/v1/people/{handle}"): Operation(
         "profile", "P-204", "A profile", 200, p.ProfileAnswer, None, "token"

@@ -56,6 +56,7 @@ from towerhall_server.gateway.http.lobby_routes import (
     UsedLink,
 )
 from towerhall_server.gateway.http.log_routes import LogRoutes, NewCosignature
+from towerhall_server.gateway.http.push_routes import PushRoutes
 from towerhall_server.gateway.http.regular_requests import NewReport
 from towerhall_server.gateway.http.regular_routes import RegularRoutes
 from towerhall_server.gateway.http.routes import NewGuest, NewInvitation, NewRoom
@@ -479,7 +480,10 @@ def test_the_addresses_are_those_of_the_routes() -> None:
     lobby, log = LobbyRoutes.__new__(LobbyRoutes), LogRoutes.__new__(LogRoutes)
     people = RegularRoutes.__new__(RegularRoutes)
     accounts = AccountRoutes.__new__(AccountRoutes)
-    others = (each.table(lobby.reading) for each in (log, people, accounts))
+    others = (
+        each.table(lobby.reading)
+        for each in (log, people, accounts, PushRoutes.__new__(PushRoutes))
+    )
     for route in chain(lobby.table(), *others):
         path: str = getattr(route, "path", "").replace(":path", "")
         methods = set(getattr(route, "methods", None) or ()) - {"HEAD"}

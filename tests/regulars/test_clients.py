@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from redis.asyncio import Redis
 
+from tests.push.test_subscriptions import AUTH, P256DH
 from tests.regulars.games import end
 from tests.regulars.served import ACME_KEY, Served, served
 from towerhall_client.errors import ServiceError
@@ -65,7 +66,11 @@ async def test_people_use_all_of_it_by_the_client(engine_url: str, redis: Redis)
         assert not (await service.befriend(ada.token, handle, remove=True))["asked"]
         assert (await service.block(ada.token, handle))["blocked"]
         assert (await service.choose(ben.token, hidden=True, chat=False))["hidden"]
+        await service.subscribe(ada.token, "https://push.example/a", P256DH, AUTH, "en")
         fits(await service.export(ada.token), p.ExportAnswer)
+        await service.unsubscribe(ada.token, "https://push.example/a")
+        assert "subscriptions" not in await service.export(ada.token)
+        assert len(await service.push_key()) == 87
         with pytest.raises(ServiceError) as refused:
             await service.report(ada.token, "QQQQQQ", "chat", seat=1)
         assert refused.value.code == "room_gone"

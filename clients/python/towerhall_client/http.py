@@ -324,6 +324,25 @@ class Service(Web):
         """Erase this person, whose id is the proof that it is meant. All tokens end."""
         await self.ask("POST", "/v1/me/erase", {"id": id}, token=token)
 
+    async def push_key(self) -> str:
+        """The key that a push subscription for this service needs. Refused with `no_push` if the
+        service tells nobody who is away."""
+        return read(await self.ask("GET", "/v1/push"), _PushKey).key
+
+    async def subscribe(
+        self, token: str, endpoint: str, p256dh: str, auth: str, language: str = ""
+    ) -> int:
+        """Have a device told by push when this person is away. Returns until when the service
+        keeps it, in milliseconds since 1970; do it again before that."""
+        body = {"endpoint": endpoint, "p256dh": p256dh, "auth": auth, "language": language}
+        answer = await self.ask("POST", "/v1/me/subscriptions", body, token=token)
+        return read(answer, _Subscribed).expires
+
+    async def unsubscribe(self, token: str, endpoint: str) -> None:
+        """Have a device of this person told nothing any more."""
+        body = {"endpoint": endpoint}
+        await self.ask("DELETE", "/v1/me/subscriptions", body, token=token)
+
     async def rooms(self) -> list[dict[str, Any]]:
         """The open rooms, to join or watch."""
         return read(await self.ask("GET", "/v1/rooms"), _Rooms).rooms
@@ -377,6 +396,14 @@ class _Code(msgspec.Struct):
 
 class _Reported(msgspec.Struct):
     lines: int
+
+
+class _PushKey(msgspec.Struct):
+    key: str
+
+
+class _Subscribed(msgspec.Struct):
+    expires: int
 
 
 def _key(key: str) -> dict[str, str]:

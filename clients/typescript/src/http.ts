@@ -14,6 +14,7 @@ import type {
   Link,
   ListedRoom,
   MyRoom,
+  Device,
   NewReport,
   NewRoom,
   NewRoomRequest,
@@ -219,6 +220,21 @@ export class Service {
   /** Erase this person, whose id is the proof that it is meant. All tokens end. */
   async erase(token: string, id: string): Promise<void> {
     await this.#ask("POST", "/v1/me/erase", { token, body: { id } });
+  }
+
+  /** The key that a push subscription for this service needs; `ServiceError` with `no_push` if it tells nobody who is away. */
+  async pushKey(): Promise<string> {
+    return (await this.#ask<{ key: string }>("GET", "/v1/push")).key;
+  }
+
+  /** Have a device told by push when this person is away. Until when the service keeps it, in milliseconds since 1970: do it again before that. */
+  async subscribe(token: string, device: Device): Promise<number> {
+    return (await this.#ask<{ expires: number }>("POST", "/v1/me/subscriptions", { token, body: device })).expires;
+  }
+
+  /** Have a device of this person told nothing any more. */
+  async unsubscribe(token: string, endpoint: string): Promise<void> {
+    await this.#ask("DELETE", "/v1/me/subscriptions", { token, body: { endpoint } });
   }
 
   /** The record of a game that is over; `ServiceError` with `record_not_ready` before that. */

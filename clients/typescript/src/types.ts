@@ -409,6 +409,15 @@ export interface Whom {
   remove?: boolean;
 }
 
+/** A device that is told by push, as its browser describes its subscription (P-217). */
+export interface Device {
+  endpoint: string;
+  p256dh: string;
+  auth: string;
+  /** A BCP 47 tag. */
+  language?: string;
+}
+
 export interface NewReport {
   room: string;
   reason: "chat" | "name" | "cheating" | "leaving" | "other";

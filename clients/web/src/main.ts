@@ -15,3 +15,7 @@ try {
 }
 target.replaceChildren();
 mount(App, { target });
+
+// Last of all: nothing of the page waits for it.
+const idle = globalThis.requestIdleCallback ?? ((then: () => void) => setTimeout(then, 1000));
+idle(() => void import("./away/start").then(({ start }) => start()).catch(() => undefined));

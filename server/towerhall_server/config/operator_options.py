@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from towerhall_server.access.origins import EVERY_PAGE, OPAQUE, Origins
 from towerhall_server.access.token_keys import check_keys
 from towerhall_server.operators.operator import Webhook
-from towerhall_server.operators.sender import LOOPBACK_NAMES
+from towerhall_server.outbound.posting import LOOPBACK_NAMES
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 URL: Final = re.compile(r"https?://[!-~]+", re.ASCII)

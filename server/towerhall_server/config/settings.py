@@ -101,6 +101,13 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Secrets that sign webhooks; several per name. Secret."""
     webhook_networks: tuple[str, ...] = ()
     """Private networks that webhooks may use."""
+    push: bool = True
+    """Whether people who are away are told by web push, if they want that."""
+    push_contact: str = ""
+    """Address by which push services reach the operator, `mailto:` or `https:`. Empty: the first
+    host, if there is one."""
+    push_networks: tuple[str, ...] = ()
+    """Private networks that push services may be in."""
     embedders: tuple[str, ...] = ()
     """Origins of pages that may embed the page."""
     sandbox: bool = False
@@ -114,6 +121,11 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
         """Return the webhooks of operators."""
         secrets, networks = self.webhook_secrets, self.webhook_networks
         return operator_options.hooks_of(self.operator_keys, self.webhooks, secrets, networks)
+
+    @property
+    def push_sender(self) -> str:
+        """Return the contact that push services are told."""
+        return self.push_contact or (f"https://{self.hosts[0]}" if self.hosts else "")
 
     @property
     def bucket_access(self) -> BucketAccess:
@@ -375,6 +387,9 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "webhooks": operator_options.read_webhooks,
     "webhook_secrets": operator_options.read_secret_pairs,
     "webhook_networks": read.networks,
+    "push": read.yes_or_no,
+    "push_contact": read.contact,
+    "push_networks": read.networks,
     "embedders": operator_options.read_embedders,
     "sandbox": read.yes_or_no,
     "newcomers_chat": read.yes_or_no,

@@ -23,6 +23,7 @@ from towerhall_server.store.address import AddressError, read_address
 
 UNIT_SECONDS: Final = {"s": 1, "min": 60, "h": 3600}
 RATE: Final = re.compile(r"([1-9][0-9]{0,8})/(s|min|h)(?: burst ([1-9][0-9]{0,8}))?")
+CONTACT: Final = re.compile(r"mailto:[!-~]+@[!-~]+|https://[!-~]+", re.ASCII)
 BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 PREFIX: Final = re.compile(r"[A-Za-z0-9._/-]{0,200}")
 URL_WITHOUT_DOUBT: Final = re.compile(r"([a-z+]+)://(?:[^?#]*@)?([^@?#]*)(?:[?#][^@]*)?", re.DOTALL)
@@ -104,6 +105,13 @@ def endpoint(text: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
         raise ValueError("it is no address such as https://s3.example.org")
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def contact(text: str) -> str:
+    """An address of a person or a page, as push services want it."""
+    if not CONTACT.fullmatch(text):
+        raise ValueError(f"{text!r} is no address such as mailto:towers@example.org")
+    return text
 
 
 def store_url(text: str) -> str:

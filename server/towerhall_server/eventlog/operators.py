@@ -8,16 +8,15 @@ import logging
 import secrets
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from importlib.resources import files
 from time import time
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
+from towerhall_server.eventlog.due import DueQueue, Going
 from towerhall_server.eventlog.log import EventLog
-from towerhall_server.eventlog.scripts import run_call
 from towerhall_server.store.batch import Call
-from towerhall_server.store.resp import Argument, Script, packed, script
+from towerhall_server.store.resp import Argument, packed
 
 logger = logging.getLogger(__name__)
 
@@ -85,16 +84,6 @@ class Delivered(msgspec.Struct, frozen=True, array_like=True):
     """Failed attempts in a row at the next delivery."""
 
 
-Going = Literal["on", "again", "rest", "over"]
-
-
-def _script(name: str) -> Script:
-    return script((files("towerhall_server.eventlog") / "lua" / name).read_text())
-
-
-_LOOK: Final = _script("look.lua")
-_CLAIM: Final = _script("claim_delivery.lua")
-_SETTLE: Final = _script("settle.lua")
 _told = msgspec.json.Decoder(Delivered).decode
 _person = msgspec.json.Decoder(LobbyPerson).decode
 _ban = msgspec.json.Decoder(Ban).decode
@@ -218,37 +207,29 @@ class OperatorStore:
     def look(self, operator: str, room: str) -> None:
         """Note that a room has pending deliveries. The note may be lost; regular looks cover
         that."""
-        noted = self._log.call(self._look_call(operator, room))
-        noted.add_done_callback(lambda noted: noted.cancelled() or noted.exception())
+        self._queue(operator).look(room)
 
     async def add(self, operator: str, room: str) -> None:
         """The same for a new room; this note must not be lost."""
-        await self._log.call(self._look_call(operator, room))
-
-    def _look_call(self, operator: str, room: str) -> Call:
-        return run_call(_LOOK, _queue_keys(operator)[:3], room)
+        await self._queue(operator).add(room)
 
     async def claim(self, operator: str, claim: str, ms: int, most: int) -> dict[str, Delivered]:
         """Lease due rooms. Returns them with their operator's position."""
-        found = await self._log.call(run_call(_CLAIM, _queue_keys(operator), claim, ms, most))
-        pairs = zip(found[::2], found[1::2], strict=True)
-        return {room.decode(): _told(data) if data else Delivered() for room, data in pairs}
+        found = await self._queue(operator).claim(claim, ms, most)
+        return {room: _told(data) if data else Delivered() for room, data in found.items()}
 
     async def settle(
         self, operator: str, room: str, claim: str, told: Delivered, going: Going, ms: int
     ) -> bool:
         """Note the new position, and what follows. Returns whether the claim still held."""
         data = msgspec.json.encode(told)
-        call = run_call(_SETTLE, _queue_keys(operator), room, claim, data, going, ms)
-        return bool(await self._log.call(call))
+        return await self._queue(operator).settle(room, claim, data, going, ms)
+
+    def _queue(self, operator: str) -> DueQueue:
+        return DueQueue(self._log, f"towerhall:{{o:{operator}}}")
 
     async def _ask(self, *command: Argument) -> Any:
         return await self._log.call(Call(packed(*command)))
-
-
-def _queue_keys(operator: str) -> tuple[str, str, str, str]:
-    tag = f"towerhall:{{o:{operator}}}"
-    return f"{tag}:rooms", f"{tag}:busy", f"{tag}:news", f"{tag}:told"
 
 
 def _person_key(operator: str, identity: str) -> str:

@@ -14,6 +14,7 @@ from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.gateway.responses import RefusedError
 from towerhall_server.live.directory import Directory
 from towerhall_server.live.records import Records
+from towerhall_server.push.service import Pushes
 from towerhall_server.regulars.service import Regulars
 from towerhall_server.room.seats import Person
 from towerhall_server.telemetry.meters import Levels, Meters
@@ -41,6 +42,8 @@ class Hall(msgspec.Struct, frozen=True):
     audit: Audit
     regulars: Regulars
     accounts: Accounts
+    pushes: Pushes | None = None
+    """None: nothing is pushed."""
     sandbox: bool = False
     """Whether rooms may be created as sandbox rooms, and their viewers be treated badly."""
 

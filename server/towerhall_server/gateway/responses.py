@@ -36,6 +36,7 @@ STATUS: Final[Mapping[str, int]] = {
     "unknown_game": 404,
     "link_gone": 404,
     "challenge_gone": 404,
+    "no_push": 404,
     "method_not_allowed": 405,
     "request_late": 408,
     "record_not_ready": 409,

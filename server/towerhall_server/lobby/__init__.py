@@ -10,5 +10,6 @@ __all__ = [
     "games",
     "my_rooms",
     "people",
+    "places",
     "quickplay",
 ]

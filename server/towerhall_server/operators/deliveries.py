@@ -17,7 +17,8 @@ from typing import Final
 
 import msgspec
 
-from towerhall_server.eventlog.operators import Delivered, Going, OperatorStore
+from towerhall_server.eventlog.due import Going
+from towerhall_server.eventlog.operators import Delivered, OperatorStore
 from towerhall_server.live.node import Node
 from towerhall_server.operators.notices import delivery_id, identities, notice_of, state_of
 from towerhall_server.operators.operator import Webhook

@@ -12,6 +12,7 @@ import msgspec
 from towerhall_server.accounts.store import AccountStore
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.pushes import PushStore
 from towerhall_server.regulars.bonds import Bonds
 from towerhall_server.regulars.journal import MOST_PAST
 from towerhall_server.regulars.keys import GAMES, board_key
@@ -36,8 +37,9 @@ class Erasure:
         bonds: Bonds,
         reports: Reports,
         accounts: AccountStore,
+        pushes: PushStore,
     ) -> None:
-        self._log, self._lobby, self._people = log, lobby, people
+        self._log, self._lobby, self._people, self._pushes = log, lobby, people, pushes
         self._profiles, self._bonds, self._reports = profiles, bonds, reports
         self._accounts = accounts
 
@@ -58,6 +60,13 @@ class Erasure:
             "rooms": sorted(await self._lobby.remembered(who.id, MOST_ROOMS)),
         }
 
+    async def devices(self, identity: str) -> list[dict[str, object]]:
+        """Return the devices of a person that are told by push, for that person."""
+        return [
+            {"endpoint": each.endpoint, "language": each.language, "since": each.since_ms}
+            for each in await self._pushes.of(identity)
+        ]
+
     async def erase(self, identity: str) -> None:
         """Erase a person. Other people keep their games, with a player without a name."""
         handle = await self._people.begin_erasing(identity)
@@ -73,4 +82,5 @@ class Erasure:
             await self._reports.settle(operator, report.number)
         await self._lobby.forget_all(identity)
         await self._accounts.erase(identity)
+        await self._pushes.forget(identity)
         await self._people.end_erasing(identity, handle)

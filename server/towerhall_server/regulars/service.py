@@ -5,6 +5,7 @@ import msgspec
 from towerhall_server.accounts.store import AccountStore
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
+from towerhall_server.eventlog.pushes import PushStore
 from towerhall_server.live.directory import Directory
 from towerhall_server.regulars.bonds import Bonds
 from towerhall_server.regulars.consumer import Consumer
@@ -43,7 +44,7 @@ def open_regulars(
     """Join the parts. Nothing is called."""
     journal, people = Journal(log), PeopleStore(log)
     profiles, bonds, reports = Profiles(journal, people), Bonds(log, people), Reports(log)
-    erasure = Erasure(log, lobby, people, profiles, bonds, reports, accounts)
+    erasure = Erasure(log, lobby, people, profiles, bonds, reports, accounts, PushStore(log))
     return Regulars(journal, people, profiles, bonds, reports, erasure, chat_from_the_start)
 
 

@@ -7,7 +7,7 @@ export type Route =
   | { page: "home" }
   | { page: "room"; code: string; key: string; at: number | null }
   | { page: "link"; code: string }
-  | { page: "record" }
+  | { page: "record"; code: string | null }
   | { page: "playground" }
   | { page: "rules"; game: string }
   | { page: "learn"; game: string }
@@ -25,7 +25,8 @@ export function parseRoute(hash: string): Route {
   if (head === "r" && isCode(first.toUpperCase()) && parts.length <= 3)
     return { page: "room", code: first.toUpperCase(), key: second, at: moment(query) };
   if (head === "l" && first && parts.length === 2) return { page: "link", code: first };
-  if (head === "record" && parts.length === 1) return { page: "record" };
+  if (head === "record" && parts.length === 1) return { page: "record", code: null };
+  if (head === "record" && isCode(first) && parts.length === 2) return { page: "record", code: first };
   if (head === "playground" && parts.length === 1) return { page: "playground" };
   if (head === "rules" && first && parts.length === 2) return { page: "rules", game: first };
   if (head === "learn" && first && parts.length === 2) return { page: "learn", game: first };

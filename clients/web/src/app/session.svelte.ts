@@ -76,11 +76,13 @@ class Session {
     const guestBefore = this.before ?? this.guest;
     if (guestBefore && guestBefore.id !== guest.id) this.#keepReplaced({ guest: guestBefore, at: Date.now() });
     this.take(guest);
+    tellThem();
   }
 
   /** Be the person again who was here before. */
   undo(): void {
     if (this.before) this.take(this.before);
+    tellThem();
     this.#keepReplaced(null);
   }
 
@@ -131,6 +133,7 @@ class Session {
   async logOutOthers(): Promise<void> {
     const newer = this.take(await this.ask((token) => this.service.newerToken(token)));
     await this.service.revoke(newer.token, { others: true });
+    tellThem();
   }
 
   async loadCatalogue(): Promise<Catalogue> {
@@ -162,6 +165,11 @@ class Session {
 /** A name for a person who has not chosen one yet. */
 export function suggestedName(): string {
   return t("home.guest", { number: 100 + Math.floor(Math.random() * 900) });
+}
+
+/** Pushes to this device go to the person of this moment, by a token that is valid. */
+function tellThem(): void {
+  import("../away/push").then(({ renewHere }) => renewHere()).catch(() => undefined);
 }
 
 function isGuest(value: unknown): value is Guest {

@@ -14,6 +14,8 @@ interface Chosen {
   /** Moments that are not heard though there is sound. */
   silent: readonly Moment[];
   notifications: boolean;
+  /** This device is told with the page closed. */
+  push: boolean;
   lessMotion: boolean;
 }
 
@@ -42,6 +44,7 @@ class Settings {
   }
 
   get notifications(): boolean { return this.#chosen.notifications; }
+  get push(): boolean { return this.#chosen.push; }
   get lessMotion(): boolean { return this.#chosen.lessMotion; }
 
   /** Whether things should rather appear than move. */
@@ -81,6 +84,7 @@ function read(): Chosen {
     sound: found["sound"] !== false,
     silent: Array.isArray(found["silent"]) ? MOMENTS.filter((moment) => (found["silent"] as unknown[]).includes(moment)) : [],
     notifications: found["notifications"] === true,
+    push: found["push"] === true,
     lessMotion: found["lessMotion"] === true,
   };
 }

@@ -431,6 +431,8 @@ export default {
   "code.list_full": "Diese Liste ist voll. Lass zuerst jemanden wieder herein oder hebe eine Stummschaltung auf.",
   "code.muted": "Der Gastgeber hat dich stumm geschaltet. Die anderen sehen diese Nachricht nicht.",
   "code.chat_off": "Dein Chat ist aus. Schalte ihn in deinem Profil ein.",
+  "code.no_push": "Dieser Dienst benachrichtigt niemanden, der nicht da ist.",
+  "code.bad_subscription": "Das Push-Abonnement dieses Browsers ist nicht verwendbar.",
   "code.no_bot_plays": "Für dich spielt kein Bot.",
   "code.no_such_seat": "Diesen Platz gibt es nicht.",
   "code.not_absent": "Dieser Spieler ist noch nicht lange genug weg.",

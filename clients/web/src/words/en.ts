@@ -428,6 +428,8 @@ export default {
   "code.list_full": "That list is full. Let a person back in, or unmute one, first.",
   "code.muted": "The host has muted you. The others do not see this message.",
   "code.chat_off": "Your chat is off. Turn it on in your profile.",
+  "code.no_push": "This service sends no messages to people who are away.",
+  "code.bad_subscription": "This browser's push subscription cannot be used.",
   "code.no_bot_plays": "No bot is playing for you.",
   "code.no_such_seat": "There is no such seat.",
   "code.not_absent": "That player has not been away long enough.",

@@ -431,6 +431,8 @@ export default {
   "code.list_full": "Esa lista está llena. Deja antes volver a alguien o deja de silenciarlo.",
   "code.muted": "El anfitrión te ha silenciado. Los demás no ven este mensaje.",
   "code.chat_off": "Tu chat está desactivado. Actívalo en tu perfil.",
+  "code.no_push": "Este servicio no envía mensajes a quien está ausente.",
+  "code.bad_subscription": "La suscripción push de este navegador no se puede usar.",
   "code.no_bot_plays": "Ningún bot juega por ti.",
   "code.no_such_seat": "Ese asiento no existe.",
   "code.not_absent": "Esa persona no lleva fuera lo suficiente.",

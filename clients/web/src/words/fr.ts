@@ -431,6 +431,8 @@ export default {
   "code.list_full": "Cette liste est pleine. Laisse d’abord quelqu’un revenir ou retire une sourdine.",
   "code.muted": "L’hôte t’a mis en sourdine. Les autres ne voient pas ce message.",
   "code.chat_off": "Ton chat est désactivé. Active-le dans ton profil.",
+  "code.no_push": "Ce service n’envoie pas de messages aux absents.",
+  "code.bad_subscription": "L’abonnement push de ce navigateur est inutilisable.",
   "code.no_bot_plays": "Aucun bot ne joue pour toi.",
   "code.no_such_seat": "Cette place n’existe pas.",
   "code.not_absent": "L’absence de ce joueur est encore trop courte.",

@@ -431,6 +431,8 @@ export default {
   "code.list_full": "Questo elenco è pieno. Prima fai rientrare qualcuno o smetti di silenziarlo.",
   "code.muted": "L’host ti ha silenziato. Gli altri non vedono questo messaggio.",
   "code.chat_off": "La tua chat è disattivata. Attivala nel tuo profilo.",
+  "code.no_push": "Questo servizio non invia messaggi a chi è assente.",
+  "code.bad_subscription": "L’iscrizione push di questo browser non è utilizzabile.",
   "code.no_bot_plays": "Nessun bot gioca per te.",
   "code.no_such_seat": "Quel posto non esiste.",
   "code.not_absent": "Quel giocatore non è via da abbastanza tempo.",

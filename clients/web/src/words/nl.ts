@@ -431,6 +431,8 @@ export default {
   "code.list_full": "Die lijst is vol. Laat eerst iemand weer binnen of demp iemand niet meer.",
   "code.muted": "De host heeft je gedempt. De anderen zien dit bericht niet.",
   "code.chat_off": "Je chat staat uit. Zet hem aan in je profiel.",
+  "code.no_push": "Deze dienst stuurt geen berichten aan wie weg is.",
+  "code.bad_subscription": "Het pushabonnement van deze browser is niet bruikbaar.",
   "code.no_bot_plays": "Er speelt geen bot voor je.",
   "code.no_such_seat": "Die plaats bestaat niet.",
   "code.not_absent": "Die speler is nog niet lang genoeg weg.",

@@ -13,5 +13,6 @@ __all__ = [
     "page",
     "previews",
     "protection",
+    "push_routes",
     "regular_routes",
 ]

@@ -160,6 +160,8 @@ class RegularRoutes:
         account = await self._hall.accounts.shown(token)
         if account["passkeys"]:
             kept["account"] = account
+        if devices := await self._regulars.erasure.devices(person.id):
+            kept["subscriptions"] = devices
         return answer({**await self._own_document(person, who), **kept})
 
     async def erase(self, request: Request) -> Response:

@@ -205,6 +205,8 @@ class RoomConnection(Visit):
             actor.doubt(NEWS_SECONDS)  # the seat may be newer than this node's copy
         else:
             self._hall.store.remember(person.id, self._code)
+            if self._hall.pushes is not None:
+                self._hall.pushes.store.visited(person.id, self._code)
         if watches and actor.follower.audience.presence.watchers >= limits.spectators_per_room:
             return self._refuse(busy())
         log = self._hall.directory.node.log

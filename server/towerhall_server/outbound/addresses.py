@@ -1,4 +1,4 @@
-"""Which IP addresses a webhook may be sent to. Pure: nothing is resolved or opened.
+"""Which IP addresses may be asked on behalf of others. Pure: nothing is resolved or opened.
 
 IPv6 is an allow-list: only global unicast, 2000::/3. This excludes site-local (fec0::/10), segment
 routing (5f00::/16), the unspecified and the loopback address, and both old ways to write IPv4 in

@@ -1,0 +1,21 @@
+/** What is said about being told while away, and by the notifications themselves. */
+export default {
+  "away.switch": "Tell me when it is my turn, also with the page closed",
+  "away.switch.about": "Also of invitations, and when a game of yours has ended. The messages come through the push service of your browser, which cannot read them.",
+  "away.done": "This device is told from now on.",
+  "away.failed": "The push service of this browser does not answer. Try again later.",
+  "away.impossible": "This browser cannot show messages while the page is closed.",
+  "away.install": "On an iPhone or iPad, first add this page to the home screen, and open it from there.",
+  "away.offer": "Shall we tell you when it is your turn, also with the page closed?",
+  "away.offer.no": "No, thanks",
+  "away.offer.yes": "Yes, tell me",
+  "away.offline": "You are offline. Games go on when you are back. You can watch the records on this device.",
+  "away.records": "Records on this device",
+  "away.turn.title": "{game}: it is your turn",
+  "away.invited.title": "{game}: you are invited",
+  "away.ended.title": "{game}: the game is over",
+  "away.with": "Room {room}, with {names}",
+  "away.room": "Room {room}",
+  "away.invited.text": "{names} invites you to room {room}",
+  "away.ended.text": "Place {place} in room {room}, with {names}",
+};
