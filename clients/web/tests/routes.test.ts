@@ -18,6 +18,8 @@ describe("an address", () => {
     ["#/l/", { page: "nowhere" }],
     ["#/record", { page: "record" }],
     ["#/playground", { page: "playground" }],
+    ["#/live", { page: "live" }],
+    ["#/live/x", { page: "nowhere" }],
     ["#/rules/five_towers", { page: "rules", game: "five_towers" }],
     ["#/r/%E0%A4%A", { page: "nowhere" }],
     ["#/elsewhere", { page: "nowhere" }],

@@ -2,7 +2,8 @@
  * The games that this page can draw. A game is one folder with a `game.ts`; there is no list to edit.
  *
  * A game is loaded when a person opens it, so the lobby stays small. Only its name (`name.ts`), its length
- * (`minutes.ts`) and its picture (`Picture.svelte`) come with the lobby. All keys of its words begin with the name of the game:
+ * (`minutes.ts`) and its picture (`Picture.svelte`) come with the lobby. What a seat has built is drawn by `Small.svelte`,
+ * which comes with pictures of positions. All keys of its words begin with the name of the game:
  *
  * - `<game>.about`: the game in one sentence. `<game>.preset.*` and so on: what the service names by codes.
  * - `<game>.code.<code>`: a refusal. `<game>.log.<fact>`: an entry of the log.
@@ -75,6 +76,19 @@ export interface Rules {
   Figure: Component<{ name: string }>;
 }
 
+/** The properties of what one seat has built, drawn for pictures of whole positions. It may leave the page, so that all colours are attributes. */
+export interface SmallProps {
+  view: Document;
+  seat: number;
+  /** The box in which it stands. */
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  /** In a list of many: few parts, no values. */
+  plain?: boolean;
+}
+
 export interface GameUi {
   /** The board: live, in a replay, and for those who watch. */
   Table: Component<TableProps>;
@@ -97,6 +111,7 @@ const folders = import.meta.glob<{ default: GameUi }>("./*/game.ts");
 const lessons = import.meta.glob<{ default: Lesson }>("./*/lesson.json");
 const names = import.meta.glob<Record<Language, string>>("./*/name.ts", { eager: true, import: "default" });
 
+const smalls = import.meta.glob<{ default: Component<SmallProps> }>("./*/Small.svelte");
 const minutes = import.meta.glob<readonly [least: number, most: number]>("./*/minutes.ts", { eager: true, import: "default" });
 const pictures = import.meta.glob<Component>("./*/Picture.svelte", { eager: true, import: "default" });
 
@@ -123,6 +138,12 @@ export function hasGame(name: string): boolean {
 /** The game, or null if this page has no folder for it. */
 export async function loadGame(name: string): Promise<GameUi | null> {
   const load = folders[`./${name}/game.ts`];
+  return load ? (await load()).default : null;
+}
+
+/** What draws the towers of a seat small, or null if this page cannot draw the game. */
+export async function loadSmall(name: string): Promise<Component<SmallProps> | null> {
+  const load = smalls[`./${name}/Small.svelte`];
   return load ? (await load()).default : null;
 }
 

@@ -202,7 +202,7 @@ export default {
   "room.rated.about": "Резултатът се брои за рейтинга на играчите. Ботове не могат да играят.",
   "room.ready": "В готовност",
   "room.ready.button": "Имам готовност",
-  "room.ready.undo": "Отбой",
+  "room.ready.undo": "Нямам готовност",
   "room.reserved": "Запазено",
   "room.rules": "Правила",
   "room.sandbox": "Пробна",
@@ -499,4 +499,14 @@ export default {
   "replay.drop.about": "Получаваш го в края на всяка игра: „{button}“.",
   "replay.choose": "Избери файл",
   "replay.other": "Друг файл",
+
+  "live.title": "На живо",
+  "live.about": "Игри, които се играят в момента, така както ги виждат всички зрители.",
+  "live.all": "Всички текущи игри",
+  "live.none": "В момента няма открита игра.",
+  "live.picture": "Кулите на {names} в този момент",
+  "live.move": "Ход {n}",
+  "live.watchers": { one: "{n} човек гледа", other: "{n} души гледат" },
+  "live.next": "Още игри",
+
 } satisfies Record<Key, Text>;

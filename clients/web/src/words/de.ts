@@ -499,4 +499,14 @@ export default {
   "replay.drop.about": "Du bekommst sie am Ende jedes Spiels: „{button}“.",
   "replay.choose": "Datei auswählen",
   "replay.other": "Andere Datei",
+
+  "live.title": "Jetzt live",
+  "live.about": "Spiele, die gerade laufen, so wie alle Zuschauer sie sehen.",
+  "live.all": "Alle laufenden Spiele",
+  "live.none": "Im Moment läuft kein öffentliches Spiel.",
+  "live.picture": "Die Türme von {names} in diesem Moment",
+  "live.move": "Zug {n}",
+  "live.watchers": { one: "{n} Person schaut zu", other: "{n} Personen schauen zu" },
+  "live.next": "Weitere Spiele",
+
 } satisfies Record<Key, Text>;

@@ -496,6 +496,16 @@ export default {
   "replay.drop.about": "You get one at the end of every game: “{button}”.",
   "replay.choose": "Choose a file",
   "replay.other": "Choose another file",
+
+  "live.title": "Live now",
+  "live.about": "Games that people play at this moment, as every watcher sees them.",
+  "live.all": "All games at play",
+  "live.none": "Nobody plays a public game at the moment.",
+  "live.picture": "Towers of {names} at this moment",
+  "live.move": "Move {n}",
+  "live.watchers": { one: "{n} person is watching", other: "{n} people are watching" },
+  "live.next": "More games",
+
 } as const satisfies Record<string, Text>;
 
 /** A text, or one for each plural form of the parameter `n`. Parameters stand in braces: {name}. */

@@ -499,4 +499,14 @@ export default {
   "replay.drop.about": "On l’obtient à la fin de chaque partie : « {button} ».",
   "replay.choose": "Choisir un fichier",
   "replay.other": "Un autre fichier",
+
+  "live.title": "En direct",
+  "live.about": "Les parties qui se jouent en ce moment, telles que tous les spectateurs les voient.",
+  "live.all": "Toutes les parties en cours",
+  "live.none": "Aucune partie publique en ce moment.",
+  "live.picture": "Les tours de {names} en ce moment",
+  "live.move": "Coup {n}",
+  "live.watchers": { one: "{n} personne regarde", other: "{n} personnes regardent" },
+  "live.next": "Plus de parties",
+
 } satisfies Record<Key, Text>;

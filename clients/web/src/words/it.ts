@@ -499,4 +499,14 @@ export default {
   "replay.drop.about": "Si ottiene alla fine di ogni partita: «{button}».",
   "replay.choose": "Scegli un file",
   "replay.other": "Un altro file",
+
+  "live.title": "In diretta",
+  "live.about": "Le partite che si giocano in questo momento, come le vedono tutti gli spettatori.",
+  "live.all": "Tutte le partite in corso",
+  "live.none": "In questo momento nessuno gioca una partita pubblica.",
+  "live.picture": "Le torri di {names} in questo momento",
+  "live.move": "Mossa {n}",
+  "live.watchers": { one: "{n} persona guarda", other: "{n} persone guardano" },
+  "live.next": "Altre partite",
+
 } satisfies Record<Key, Text>;
