@@ -509,4 +509,7 @@ export default {
   "live.watchers": { one: "{n} човек гледа", other: "{n} души гледат" },
   "live.next": "Още игри",
 
+  "share.picture": "Сподели картина",
+  "share.saved": "Картината е запазена.",
+  "share.failed": "Картината не можа да бъде направена.",
 } satisfies Record<Key, Text>;

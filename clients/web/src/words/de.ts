@@ -509,4 +509,7 @@ export default {
   "live.watchers": { one: "{n} Person schaut zu", other: "{n} Personen schauen zu" },
   "live.next": "Weitere Spiele",
 
+  "share.picture": "Bild teilen",
+  "share.saved": "Das Bild ist gespeichert.",
+  "share.failed": "Das Bild konnte nicht erstellt werden.",
 } satisfies Record<Key, Text>;

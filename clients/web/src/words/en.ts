@@ -506,6 +506,9 @@ export default {
   "live.watchers": { one: "{n} person is watching", other: "{n} people are watching" },
   "live.next": "More games",
 
+  "share.picture": "Share picture",
+  "share.saved": "The picture is saved.",
+  "share.failed": "The picture could not be made.",
 } as const satisfies Record<string, Text>;
 
 /** A text, or one for each plural form of the parameter `n`. Parameters stand in braces: {name}. */

@@ -509,4 +509,7 @@ export default {
   "live.watchers": { one: "{n} persona mira", other: "{n} personas miran" },
   "live.next": "Más partidas",
 
+  "share.picture": "Compartir imagen",
+  "share.saved": "La imagen está guardada.",
+  "share.failed": "No se ha podido crear la imagen.",
 } satisfies Record<Key, Text>;

@@ -509,4 +509,7 @@ export default {
   "live.watchers": { one: "{n} personne regarde", other: "{n} personnes regardent" },
   "live.next": "Plus de parties",
 
+  "share.picture": "Partager l’image",
+  "share.saved": "L’image est enregistrée.",
+  "share.failed": "L’image n’a pas pu être créée.",
 } satisfies Record<Key, Text>;

@@ -509,4 +509,7 @@ export default {
   "live.watchers": { one: "{n} persona guarda", other: "{n} persone guardano" },
   "live.next": "Altre partite",
 
+  "share.picture": "Condividi immagine",
+  "share.saved": "L’immagine è salvata.",
+  "share.failed": "Non è stato possibile creare l’immagine.",
 } satisfies Record<Key, Text>;

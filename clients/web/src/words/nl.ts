@@ -509,4 +509,7 @@ export default {
   "live.watchers": { one: "{n} persoon kijkt", other: "{n} personen kijken" },
   "live.next": "Meer spellen",
 
+  "share.picture": "Afbeelding delen",
+  "share.saved": "De afbeelding is opgeslagen.",
+  "share.failed": "De afbeelding kon niet worden gemaakt.",
 } satisfies Record<Key, Text>;

@@ -30,11 +30,12 @@ ASSETS: Final = "assets"
 PACKED: Final = ".gz"
 
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self';"
-    " manifest-src 'self'; base-uri 'none'; form-action 'none';"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
+    " img-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none';"
     " require-trusted-types-for 'script'; trusted-types svelte-trusted-html"
 )
-"""Sockets to the own host belong to 'self'. Only what the page was compiled from becomes markup."""
+"""Sockets to the own host belong to 'self'. Only what the page was compiled from becomes markup. A
+`blob:` is a picture that the page has drawn itself, on its way to a file."""
 HEADERS: Final = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
