@@ -12,6 +12,7 @@ SOURCES: Final = Path(__file__).resolve().parents[2] / "clients" / "web" / "src"
 FOLDERS: Final = (
     "words",
     "proof/words",
+    "live/words",
     "learn/words",
     "account/words",
     "playground/words",

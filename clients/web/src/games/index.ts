@@ -111,7 +111,6 @@ const folders = import.meta.glob<{ default: GameUi }>("./*/game.ts");
 const lessons = import.meta.glob<{ default: Lesson }>("./*/lesson.json");
 const names = import.meta.glob<Record<Language, string>>("./*/name.ts", { eager: true, import: "default" });
 
-const smalls = import.meta.glob<{ default: Component<SmallProps> }>("./*/Small.svelte");
 const minutes = import.meta.glob<readonly [least: number, most: number]>("./*/minutes.ts", { eager: true, import: "default" });
 const pictures = import.meta.glob<Component>("./*/Picture.svelte", { eager: true, import: "default" });
 
@@ -138,12 +137,6 @@ export function hasGame(name: string): boolean {
 /** The game, or null if this page has no folder for it. */
 export async function loadGame(name: string): Promise<GameUi | null> {
   const load = folders[`./${name}/game.ts`];
-  return load ? (await load()).default : null;
-}
-
-/** What draws the towers of a seat small, or null if this page cannot draw the game. */
-export async function loadSmall(name: string): Promise<Component<SmallProps> | null> {
-  const load = smalls[`./${name}/Small.svelte`];
   return load ? (await load()).default : null;
 }
 

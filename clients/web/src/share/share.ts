@@ -2,7 +2,7 @@
 import { flushSync, mount, unmount, type ComponentProps } from "svelte";
 import type { Document } from "towerhall-client";
 
-import { loadSmall } from "../games";
+import { loadSmall } from "../games/small";
 import { gameWord } from "../lobby/options";
 import { namesOf, roomOf } from "../room/view";
 import { HEIGHT, SERIF, WIDTH, type Measure } from "./fit";

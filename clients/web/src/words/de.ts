@@ -500,15 +500,6 @@ export default {
   "replay.choose": "Datei auswählen",
   "replay.other": "Andere Datei",
 
-  "live.title": "Jetzt live",
-  "live.about": "Spiele, die gerade laufen, so wie alle Zuschauer sie sehen.",
-  "live.all": "Alle laufenden Spiele",
-  "live.none": "Im Moment läuft kein öffentliches Spiel.",
-  "live.picture": "Die Türme von {names} in diesem Moment",
-  "live.move": "Zug {n}",
-  "live.watchers": { one: "{n} Person schaut zu", other: "{n} Personen schauen zu" },
-  "live.next": "Weitere Spiele",
-
   "share.picture": "Bild teilen",
   "share.saved": "Das Bild ist gespeichert.",
   "share.failed": "Das Bild konnte nicht erstellt werden.",

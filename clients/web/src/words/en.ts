@@ -497,15 +497,6 @@ export default {
   "replay.choose": "Choose a file",
   "replay.other": "Choose another file",
 
-  "live.title": "Live now",
-  "live.about": "Games that people play at this moment, as every watcher sees them.",
-  "live.all": "All games at play",
-  "live.none": "Nobody plays a public game at the moment.",
-  "live.picture": "Towers of {names} at this moment",
-  "live.move": "Move {n}",
-  "live.watchers": { one: "{n} person is watching", other: "{n} people are watching" },
-  "live.next": "More games",
-
   "share.picture": "Share picture",
   "share.saved": "The picture is saved.",
   "share.failed": "The picture could not be made.",

@@ -500,15 +500,6 @@ export default {
   "replay.choose": "Elegir archivo",
   "replay.other": "Otro archivo",
 
-  "live.title": "En directo",
-  "live.about": "Partidas que se juegan ahora mismo, tal como las ven todos los espectadores.",
-  "live.all": "Todas las partidas en curso",
-  "live.none": "Ahora mismo no se juega ninguna partida pública.",
-  "live.picture": "Las torres de {names} en este momento",
-  "live.move": "Jugada {n}",
-  "live.watchers": { one: "{n} persona mira", other: "{n} personas miran" },
-  "live.next": "Más partidas",
-
   "share.picture": "Compartir imagen",
   "share.saved": "La imagen está guardada.",
   "share.failed": "No se ha podido crear la imagen.",

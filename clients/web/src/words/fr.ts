@@ -500,15 +500,6 @@ export default {
   "replay.choose": "Choisir un fichier",
   "replay.other": "Un autre fichier",
 
-  "live.title": "En direct",
-  "live.about": "Les parties qui se jouent en ce moment, telles que tous les spectateurs les voient.",
-  "live.all": "Toutes les parties en cours",
-  "live.none": "Aucune partie publique en ce moment.",
-  "live.picture": "Les tours de {names} en ce moment",
-  "live.move": "Coup {n}",
-  "live.watchers": { one: "{n} personne regarde", other: "{n} personnes regardent" },
-  "live.next": "Plus de parties",
-
   "share.picture": "Partager l’image",
   "share.saved": "L’image est enregistrée.",
   "share.failed": "L’image n’a pas pu être créée.",

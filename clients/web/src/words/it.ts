@@ -500,15 +500,6 @@ export default {
   "replay.choose": "Scegli un file",
   "replay.other": "Un altro file",
 
-  "live.title": "In diretta",
-  "live.about": "Le partite che si giocano in questo momento, come le vedono tutti gli spettatori.",
-  "live.all": "Tutte le partite in corso",
-  "live.none": "In questo momento nessuno gioca una partita pubblica.",
-  "live.picture": "Le torri di {names} in questo momento",
-  "live.move": "Mossa {n}",
-  "live.watchers": { one: "{n} persona guarda", other: "{n} persone guardano" },
-  "live.next": "Altre partite",
-
   "share.picture": "Condividi immagine",
   "share.saved": "L’immagine è salvata.",
   "share.failed": "Non è stato possibile creare l’immagine.",

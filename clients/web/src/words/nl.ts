@@ -500,15 +500,6 @@ export default {
   "replay.choose": "Bestand kiezen",
   "replay.other": "Ander bestand",
 
-  "live.title": "Nu live",
-  "live.about": "Spellen die nu bezig zijn, zoals alle kijkers ze zien.",
-  "live.all": "Alle lopende spellen",
-  "live.none": "Er wordt nu geen openbaar spel gespeeld.",
-  "live.picture": "De torens van {names} op dit moment",
-  "live.move": "Zet {n}",
-  "live.watchers": { one: "{n} persoon kijkt", other: "{n} personen kijken" },
-  "live.next": "Meer spellen",
-
   "share.picture": "Afbeelding delen",
   "share.saved": "De afbeelding is opgeslagen.",
   "share.failed": "De afbeelding kon niet worden gemaakt.",
