@@ -176,6 +176,23 @@ class RoomsAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """`after` of the next page."""
 
 
+class FeaturedRoom(ListedRoom, frozen=True, omit_defaults=True):
+    watchers: int = 0
+
+
+class LiveAnswer(RoomsAnswer, frozen=True, omit_defaults=True):
+    """Games at play (P-220)."""
+
+    featured: FeaturedRoom | None = None
+
+
+class LookAnswer(msgspec.Struct, frozen=True):
+    """What a watcher of a room sees (P-221)."""
+
+    seq: int
+    view: Document
+
+
 class OwnRoomsAnswer(msgspec.Struct, frozen=True):
     rooms: tuple[OwnRoom, ...]
 

@@ -47,6 +47,7 @@ from towerhall_server.gateway.hall import Hall
 from towerhall_server.gateway.http.account_routes import AccountRoutes
 from towerhall_server.gateway.http.cors import Cors
 from towerhall_server.gateway.http.docs import docs_routes
+from towerhall_server.gateway.http.live_routes import LiveRoutes
 from towerhall_server.gateway.http.lobby_routes import LobbyRoutes
 from towerhall_server.gateway.http.log_routes import LogRoutes
 from towerhall_server.gateway.http.operator_routes import OperatorRoutes
@@ -237,6 +238,7 @@ async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Ser
             *RegularRoutes(hall, routes.asking).table(routes.reading),
             *AccountRoutes(hall, routes, routes.asking).table(routes.reading),
             *PushRoutes(hall, routes.asking).table(routes.reading),
+            *LiveRoutes(hall, board).table(routes.reading),
             *routes.table(),
             *docs_routes(frame_ancestors(settings.embedders)),
             *previews.table(routes.reading),

@@ -13,6 +13,7 @@ FOLDERS: Final = (
     "words",
     "away/words",
     "proof/words",
+    "live/words",
     "learn/words",
     "account/words",
     "playground/words",

@@ -53,6 +53,10 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
     ("get", "/v1/rooms/{code}/record"): Operation(
         "record", "P-117", "The record of a finished game", 200, Record
     ),
+    ("get", "/v1/rooms/{code}/view"): Operation(
+        "look", "P-221", "What a watcher sees", 200, a.LookAnswer
+    ),
+    ("get", "/v1/live"): Operation("live", "P-220", "Games at play", 200, a.LiveAnswer),
     ("post", "/v1/rooms/{code}/invitations"): Operation(
         "invite", "P-156", "Invite a person", 201, a.PersonAnswer, routes.NewInvitation, "token"
     ),
@@ -337,6 +341,7 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
 }
 PAGE = {"game": "string", "seats": "integer", "before": "integer", "most": "integer"}
 QUERIES: Mapping[str, Mapping[str, str]] = {
+    "/v1/live": {"game": "string", "after": "string", "limit": "integer"},
     "/v1/me/games": PAGE,
     "/v1/people/{handle}/games": PAGE,
     "/v1/leaderboards/{game}": {"first": "integer", "most": "integer"},
@@ -344,12 +349,13 @@ QUERIES: Mapping[str, Mapping[str, str]] = {
     "/v1/operator/people/games": {"external_id": "string", **PAGE},
     "/v1/operator/reports": {"after": "string"},
 }
-ASKS = {"P-205", "P-206", "P-210"}
+ASKS = {"P-205", "P-206", "P-210", "P-220"}
 """Clauses whose addresses read a query."""
 NEEDED = {"external_id"}
 HEADERS = {
     "/v1/rooms/{code}": ("Towerhall-Key", "The key of a private room"),
     "/v1/rooms/{code}/record": ("Towerhall-Key", "The key of a private room"),
+    "/v1/rooms/{code}/view": ("Towerhall-Key", "The key of a private room"),
     "/v1/me/friends": ("Towerhall-Key", "The key of a private room"),
     "/v1/me/blocks": ("Towerhall-Key", "The key of a private room"),
     "/v1/me/reports": ("Towerhall-Key", "The key of a private room"),

@@ -47,6 +47,7 @@ from towerhall_server.eventlog.lobby import MOST_INVITED
 from towerhall_server.game import LEVELS, AnyGame, discover
 from towerhall_server.gateway.http.account_requests import NewRecovery
 from towerhall_server.gateway.http.account_routes import AccountRoutes
+from towerhall_server.gateway.http.live_routes import LiveRoutes
 from towerhall_server.gateway.http.lobby_routes import (
     LINK_MS,
     LobbyRoutes,
@@ -479,11 +480,9 @@ def test_the_addresses_are_those_of_the_routes() -> None:
     served: set[str] = set()
     lobby, log = LobbyRoutes.__new__(LobbyRoutes), LogRoutes.__new__(LogRoutes)
     people = RegularRoutes.__new__(RegularRoutes)
-    accounts = AccountRoutes.__new__(AccountRoutes)
-    others = (
-        each.table(lobby.reading)
-        for each in (log, people, accounts, PushRoutes.__new__(PushRoutes))
-    )
+    accounts, live = AccountRoutes.__new__(AccountRoutes), LiveRoutes.__new__(LiveRoutes)
+    push = PushRoutes.__new__(PushRoutes)
+    others = (each.table(lobby.reading) for each in (log, people, accounts, push, live))
     for route in chain(lobby.table(), *others):
         path: str = getattr(route, "path", "").replace(":path", "")
         methods = set(getattr(route, "methods", None) or ()) - {"HEAD"}

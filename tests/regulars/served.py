@@ -30,6 +30,7 @@ SETTINGS: Final = {
 class Answer(msgspec.Struct, frozen=True):
     status: int
     body: bytes
+    headers: Mapping[str, str] = {}
 
     @property
     def document(self) -> Any:
@@ -82,7 +83,8 @@ class Served:
             sent.append(message)
 
         await self.running.app(scope, receive, send)
-        return Answer(sent[0]["status"], b"".join(each["body"] for each in sent[1:]))
+        told = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+        return Answer(sent[0]["status"], b"".join(each["body"] for each in sent[1:]), told)
 
     async def guest(self, name: str) -> "Guest":
         found = (await self.ask("POST", "/v1/guests", {"name": name})).document

@@ -1,6 +1,7 @@
 """Ends of games become slips once, and slips change each person once, wherever a consumer dies."""
 
 import asyncio
+from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.regulars.games import (
     some_ends,
 )
 from towerhall_server.accounts.store import AccountStore
+from towerhall_server.cli import projections as on_projections
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.eventlog.log import EventLog
 from towerhall_server.regulars.ends import End
@@ -179,6 +181,41 @@ async def test_a_rebuild_that_is_killed_at_every_step_leaves_the_same(
         killed += 1
     assert killed > 10
     assert await projections(redis, table.people) == wanted
+
+
+async def test_a_rebuild_by_the_command_line_leaves_the_same_at_whatever_step_it_is_killed(
+    log: EventLog, redis: Redis, placed_soon: None
+) -> None:
+    """Each step once, always from the beginning: the command is run again, or a server goes on."""
+    ends = (end(1, "ada", "ben"), end(2, "ben", "ada"))
+    wanted = await expected(log, redis, ends)
+    table = Table(log, ends)
+    await table.announce()
+    await table.settle()
+    ada = await table.handle("ada")
+    calls, died = 0, True
+    while died:
+        await redis.hset(f"towerhall:{{p:{ada}}}:sums", "five_towers 2 1", 99)
+        await redis.zadd("towerhall:{ends}:board:five_towers", {ada: 99_999, "A" * 11: 1})
+        before = (await table.journal.place()).generation
+        undo = killed_before(log, calls)
+        try:
+            await on_projections._rebuild(log, Namespace())
+            died = False
+        except Killed:
+            pass
+        finally:
+            undo()
+        await log.ping()
+        place = await table.journal.place()
+        is_ordered = bool(place.wiping) or place.generation > before
+        if is_ordered and calls % 2:
+            await table.settle()
+        elif died:
+            await on_projections._rebuild(log, Namespace())
+        assert await projections(redis, table.people) == wanted, calls
+        calls += 1
+    assert calls > 20
 
 
 async def test_a_consumer_from_before_a_rebuild_is_refused(log: EventLog, redis: Redis) -> None:

@@ -100,6 +100,28 @@ async def test_pages_and_filters_of_a_history(service: Served) -> None:
     assert (await ada.get("/v1/me/games", game="nikitin_towers")).document == {"games": []}
 
 
+async def test_a_page_is_the_same_however_many_games_are_looked_through_first(
+    service: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, ben = await two(service)
+    games = [end(n, ada.id, ben.id, private=n in (2, 6, 7, 8)) for n in range(1, 10)]
+    await service.play(*games)
+    path = f"/v1/people/{await ada.handle()}/games"
+    for first_look in (1, 2, 3, 5, 8, 100):
+        monkeypatch.setattr("towerhall_server.regulars.profiles.FIRST_LOOK", first_look)
+        for query, numbers, before in (
+            ({"most": 3}, [9, 5, 4], 4),
+            ({"most": 3, "before": 4}, [3, 1], None),
+            ({"most": 5}, [9, 5, 4, 3, 1], None),
+            ({"most": 1, "before": 9}, [5], 5),
+            ({"most": 1, "before": 2}, [1], None),
+            ({"most": 2, "seats": 5}, [], None),
+        ):
+            page = (await ben.get(path, **query)).document
+            assert [game["number"] for game in page["games"]] == numbers, (first_look, query)
+            assert page.get("before") == before, (first_look, query)
+
+
 async def test_the_leaderboard_has_pages_and_leaves_out_who_hides(
     service: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,25 @@ class PastGames(msgspec.Struct, frozen=True):
     """Where the next page begins; None if this was the last one."""
 
 
+class LiveGames(msgspec.Struct, frozen=True):
+    """A page of the games at play."""
+
+    rooms: list[dict[str, Any]]
+    more: int = 0
+    """Number of games behind this page."""
+    next: str = ""
+    """`after` of the next page; empty if this was the last one."""
+    featured: dict[str, Any] | None = None
+    """The game to show first."""
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What a watcher of a room sees at one moment."""
+
+    seq: int
+    view: dict[str, Any]
+
+
 class Service(Web):
     """Requests that need no operator's key."""
 
@@ -346,6 +365,17 @@ class Service(Web):
     async def rooms(self) -> list[dict[str, Any]]:
         """The open rooms, to join or watch."""
         return read(await self.ask("GET", "/v1/rooms"), _Rooms).rooms
+
+    async def live(self, *, game: str = "", after: str = "", limit: int = 0) -> LiveGames:
+        """A page of the public games at play, and the one to show first."""
+        wish = {"game": game, "after": after, "limit": limit}
+        query = urlencode({name: value for name, value in wish.items() if value})
+        return read(await self.ask("GET", f"/v1/live?{query}"), LiveGames)
+
+    async def look(self, code: str, key: str = "") -> Look:
+        """What a watcher of a room sees, some seconds old at most. A private room needs its key.
+        To follow a game closely, connect to it."""
+        return read(await self.ask("GET", _path(code) + "/view", headers=_key(key)), Look)
 
     async def room(self, code: str, key: str = "") -> dict[str, Any]:
         """One room, over or not. A private one needs its key."""

@@ -13,6 +13,9 @@ import type {
   Leaderboard,
   Link,
   ListedRoom,
+  LiveGames,
+  LiveWish,
+  Look,
   MyRoom,
   Device,
   NewReport,
@@ -64,6 +67,16 @@ export class Service {
   /** The open rooms, to join or watch. */
   async rooms(): Promise<ListedRoom[]> {
     return (await this.#ask<{ rooms: ListedRoom[] }>("GET", "/v1/rooms")).rooms;
+  }
+
+  /** A page of the public games at play, and the one to show first. */
+  live(wish: LiveWish = {}): Promise<LiveGames> {
+    return this.#ask("GET", `/v1/live${query({ ...wish })}`);
+  }
+
+  /** What a watcher of a room sees, some seconds old at most. A private room needs its key. To follow a game closely, connect to it. */
+  look(code: string, key = ""): Promise<Look> {
+    return this.#ask("GET", `${roomPath(code)}/view`, { key, cache: "no-cache" });
   }
 
   /** One room, over or not. A private one needs its key. */
@@ -264,14 +277,14 @@ export class Service {
     return answer as Answer;
   }
 
-  async #text(method: string, path: string, { token, key, page, body }: More): Promise<string> {
+  async #text(method: string, path: string, { token, key, page, body, cache = "no-store" }: More): Promise<string> {
     const headers: Record<string, string> = { accept: "application/json" };
     if (token) headers["authorization"] = `Bearer ${token}`;
     if (key) headers["towerhall-key"] = key;
     // A browser keeps to the truth and ignores this.
     if (page) headers["origin"] = page;
     if (body) headers["content-type"] = "application/json";
-    const request: RequestInit = { method, headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) };
+    const request: RequestInit = { method, headers, cache, signal: AbortSignal.timeout(PATIENCE_MS) };
     if (body) request.body = JSON.stringify(body);
     let status: number;
     let text: string;
@@ -292,6 +305,8 @@ interface More {
   key?: string;
   page?: string;
   body?: object;
+  /** `no-cache`: the browser asks whether its copy is still right. */
+  cache?: RequestCache;
 }
 
 /** The error that an answer tells of; in any case one with its status. */

@@ -184,6 +184,29 @@ export interface ListedRoom {
   host?: string;
 }
 
+/** A page of the games at play. */
+export interface LiveGames {
+  rooms: ListedRoom[];
+  /** Number of games behind this page. */
+  more?: number;
+  /** `after` of the next page. */
+  next?: string;
+  /** The game to show first. */
+  featured?: ListedRoom & { watchers?: number };
+}
+
+export interface LiveWish {
+  game?: string;
+  after?: string;
+  limit?: number;
+}
+
+/** What a watcher of a room sees at one moment. */
+export interface Look {
+  seq: number;
+  view: Document;
+}
+
 export interface MyRoom extends Omit<ListedRoom, "host"> {
   to_act: number[];
   your_turn: boolean;

@@ -20,6 +20,8 @@ describe("an address", () => {
     ["#/record/QJXKZB", { page: "record", code: "QJXKZB" }],
     ["#/record/abc", { page: "nowhere" }],
     ["#/playground", { page: "playground" }],
+    ["#/live", { page: "live" }],
+    ["#/live/x", { page: "nowhere" }],
     ["#/rules/five_towers", { page: "rules", game: "five_towers" }],
     ["#/r/%E0%A4%A", { page: "nowhere" }],
     ["#/elsewhere", { page: "nowhere" }],

@@ -147,10 +147,15 @@ class Directory:
                     self._node.meters.rooms_created += 1
                     return actor
 
+    def at_hand(self, code: str) -> RoomActor | None:
+        """The room of that code if it is in memory."""
+        actor = self._actors.get(code)
+        return None if actor is None or actor.ended else actor
+
     async def open(self, code: str) -> RoomActor | None:
         """The room of that code, from memory or from its log."""
-        actor = self._actors.get(code)
-        if actor is not None and not actor.ended:
+        actor = self.at_hand(code)
+        if actor is not None:
             return actor
         if self._poisoned.get(code, 0.0) > monotonic():
             raise PoisonedRoomError(code)

@@ -8,6 +8,7 @@ __all__ = [
     "caller",
     "events",
     "games",
+    "live",
     "my_rooms",
     "people",
     "places",

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from towerhall_server.regulars.journal import RATING, Journal, read_rating
+from towerhall_server.regulars.journal import MOST_PAST, RATING, Journal, read_rating
 from towerhall_server.regulars.keys import board_key, person_keys
 from towerhall_server.regulars.people import PeopleStore, Who
 from towerhall_server.regulars.ratings import points
@@ -20,6 +20,8 @@ from towerhall_server.store.resp import packed
 
 PAGE: Final = 20
 MOST_PAGE: Final = 50
+FIRST_LOOK: Final = 100
+"""Newest games that are looked through first. All of them are read if a page needs more."""
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -73,21 +75,29 @@ class Profiles:
 
     async def history(self, who: Who, wish: Wish, reader: str) -> dict[str, object]:
         """Return a page of the games of a person. Others see no private games."""
-        past = (
-            await self._people.calls([Call(packed("LRANGE", person_keys(who.handle).past, 0, -1))])
-        )[0]
-        numbers = [
-            number for number, game, seats in map(_past, past) if _fits(wish, number, game, seats)
-        ]
         games: list[dict[str, object]] = []
-        rest = numbers
-        while rest and len(games) < wish.most:
+        rest, is_all = await self._numbers(who.handle, wish, FIRST_LOOK)
+        while len(games) < wish.most:
+            if len(rest) <= wish.most - len(games) and not is_all:
+                rest, is_all = await self._numbers(who.handle, wish, MOST_PAST)
+            if not rest:
+                break
             page, rest = rest[: wish.most - len(games)], rest[wish.most - len(games) :]
+            wish = msgspec.structs.replace(wish, before=page[-1])
             games += await self._games(page, who.handle, reader)
         answer: dict[str, object] = {"games": games}
         if rest and games:
             answer["before"] = games[-1]["number"]
         return answer
+
+    async def _numbers(self, handle: str, wish: Wish, most: int) -> tuple[list[int], bool]:
+        """Return the slips that fit among the newest of a person, and whether these were all."""
+        read = Call(packed("LRANGE", person_keys(handle).past, 0, most - 1))
+        past = (await self._people.calls([read]))[0]
+        numbers = [
+            number for number, game, seats in map(_past, past) if _fits(wish, number, game, seats)
+        ]
+        return numbers, most >= MOST_PAST or len(past) < most
 
     async def leaderboard(self, game: str, first: int, most: int) -> dict[str, object]:
         """Return a page of a leaderboard, from that place on, which counts from 1."""

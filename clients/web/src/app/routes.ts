@@ -8,6 +8,7 @@ export type Route =
   | { page: "room"; code: string; key: string; at: number | null }
   | { page: "link"; code: string }
   | { page: "record"; code: string | null }
+  | { page: "live" }
   | { page: "playground" }
   | { page: "rules"; game: string }
   | { page: "learn"; game: string }
@@ -27,6 +28,7 @@ export function parseRoute(hash: string): Route {
   if (head === "l" && first && parts.length === 2) return { page: "link", code: first };
   if (head === "record" && parts.length === 1) return { page: "record", code: null };
   if (head === "record" && isCode(first) && parts.length === 2) return { page: "record", code: first };
+  if (head === "live" && parts.length === 1) return { page: "live" };
   if (head === "playground" && parts.length === 1) return { page: "playground" };
   if (head === "rules" && first && parts.length === 2) return { page: "rules", game: first };
   if (head === "learn" && first && parts.length === 2) return { page: "learn", game: first };

@@ -2,7 +2,8 @@
  * The games that this page can draw. A game is one folder with a `game.ts`; there is no list to edit.
  *
  * A game is loaded when a person opens it, so the lobby stays small. Only its name (`name.ts`), its length
- * (`minutes.ts`) and its picture (`Picture.svelte`) come with the lobby. All keys of its words begin with the name of the game:
+ * (`minutes.ts`) and its picture (`Picture.svelte`) come with the lobby. What a seat has built is drawn by `Small.svelte`,
+ * which comes with pictures of positions. All keys of its words begin with the name of the game:
  *
  * - `<game>.about`: the game in one sentence. `<game>.preset.*` and so on: what the service names by codes.
  * - `<game>.code.<code>`: a refusal. `<game>.log.<fact>`: an entry of the log.
@@ -73,6 +74,19 @@ export interface Rules {
   sections: RulesText;
   /** The pictures of the rules. */
   Figure: Component<{ name: string }>;
+}
+
+/** The properties of what one seat has built, drawn for pictures of whole positions. It may leave the page, so that all colours are attributes. */
+export interface SmallProps {
+  view: Document;
+  seat: number;
+  /** The box in which it stands. */
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  /** In a list of many: few parts, no values. */
+  plain?: boolean;
 }
 
 export interface GameUi {

@@ -202,7 +202,7 @@ export default {
   "room.rated.about": "Резултатът се брои за рейтинга на играчите. Ботове не могат да играят.",
   "room.ready": "В готовност",
   "room.ready.button": "Имам готовност",
-  "room.ready.undo": "Отбой",
+  "room.ready.undo": "Нямам готовност",
   "room.reserved": "Запазено",
   "room.rules": "Правила",
   "room.sandbox": "Пробна",
@@ -501,4 +501,8 @@ export default {
   "replay.drop.about": "Получаваш го в края на всяка игра: „{button}“.",
   "replay.choose": "Избери файл",
   "replay.other": "Друг файл",
+
+  "share.picture": "Сподели картина",
+  "share.saved": "Картината е запазена.",
+  "share.failed": "Картината не можа да бъде направена.",
 } satisfies Record<Key, Text>;

@@ -501,4 +501,8 @@ export default {
   "replay.drop.about": "Du bekommst sie am Ende jedes Spiels: „{button}“.",
   "replay.choose": "Datei auswählen",
   "replay.other": "Andere Datei",
+
+  "share.picture": "Bild teilen",
+  "share.saved": "Das Bild ist gespeichert.",
+  "share.failed": "Das Bild konnte nicht erstellt werden.",
 } satisfies Record<Key, Text>;

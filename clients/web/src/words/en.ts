@@ -498,6 +498,10 @@ export default {
   "replay.drop.about": "You get one at the end of every game: “{button}”.",
   "replay.choose": "Choose a file",
   "replay.other": "Choose another file",
+
+  "share.picture": "Share picture",
+  "share.saved": "The picture is saved.",
+  "share.failed": "The picture could not be made.",
 } as const satisfies Record<string, Text>;
 
 /** A text, or one for each plural form of the parameter `n`. Parameters stand in braces: {name}. */

@@ -501,4 +501,8 @@ export default {
   "replay.drop.about": "Se obtiene al final de cada partida: «{button}».",
   "replay.choose": "Elegir archivo",
   "replay.other": "Otro archivo",
+
+  "share.picture": "Compartir imagen",
+  "share.saved": "La imagen está guardada.",
+  "share.failed": "No se ha podido crear la imagen.",
 } satisfies Record<Key, Text>;

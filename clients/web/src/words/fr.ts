@@ -501,4 +501,8 @@ export default {
   "replay.drop.about": "On l’obtient à la fin de chaque partie : « {button} ».",
   "replay.choose": "Choisir un fichier",
   "replay.other": "Un autre fichier",
+
+  "share.picture": "Partager l’image",
+  "share.saved": "L’image est enregistrée.",
+  "share.failed": "L’image n’a pas pu être créée.",
 } satisfies Record<Key, Text>;

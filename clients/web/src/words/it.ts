@@ -501,4 +501,8 @@ export default {
   "replay.drop.about": "Si ottiene alla fine di ogni partita: «{button}».",
   "replay.choose": "Scegli un file",
   "replay.other": "Un altro file",
+
+  "share.picture": "Condividi immagine",
+  "share.saved": "L’immagine è salvata.",
+  "share.failed": "Non è stato possibile creare l’immagine.",
 } satisfies Record<Key, Text>;

@@ -501,4 +501,8 @@ export default {
   "replay.drop.about": "Je krijgt er een aan het eind van elk spel: ‘{button}’.",
   "replay.choose": "Bestand kiezen",
   "replay.other": "Ander bestand",
+
+  "share.picture": "Afbeelding delen",
+  "share.saved": "De afbeelding is opgeslagen.",
+  "share.failed": "De afbeelding kon niet worden gemaakt.",
 } satisfies Record<Key, Text>;

@@ -7,6 +7,7 @@ __all__ = [
     "account_routes",
     "cors",
     "docs",
+    "live_routes",
     "lobby_routes",
     "log_routes",
     "operator_routes",

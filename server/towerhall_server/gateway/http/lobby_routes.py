@@ -6,7 +6,7 @@ code.
 
 import secrets
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from starlette.requests import Request
@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from towerhall_protocol.document import Document
 from towerhall_protocol.lobby import Filter
 from towerhall_server.access.admission import REVOKED, Denied
 from towerhall_server.access.audit import PEOPLE
@@ -142,16 +143,7 @@ class LobbyRoutes(Routes):
 
     async def rooms(self, request: Request) -> Response:
         """List one page of the public rooms."""
-        asked = request.query_params
-        known = {name: asked[name] for name in Filter.__struct_fields__ if name in asked}
-        try:
-            wanted = msgspec.convert(known, Filter, strict=False)
-        except msgspec.ValidationError as error:
-            raise RefusedError("bad_request", detail=str(error)) from None
-        page = await self._board.page(wanted)
-        rooms = page["rooms"]
-        shown = {"rooms": list(rooms.values()) if isinstance(rooms, dict) else []}
-        return answer(shown | {name: page[name] for name in ("more", "next") if name in page})
+        return answer(shown_page(await self._board.page(filter_of(request))))
 
     async def quickplay(self, request: Request) -> Response:
         """Give the caller a seat beside players with the same wish."""
@@ -258,3 +250,20 @@ class LobbyRoutes(Routes):
         token = self.token_of(request)
         await self._hall.take(questions_per_identity=token.person.id)
         return token
+
+
+def filter_of(request: Request, **fixed: object) -> Filter:
+    """Return the filter in the query of a request. `fixed` is what the caller cannot choose."""
+    asked = request.query_params
+    known = {name: asked[name] for name in Filter.__struct_fields__ if name in asked}
+    try:
+        return msgspec.convert(known | fixed, Filter, strict=False)
+    except (msgspec.ValidationError, UnicodeError) as error:
+        raise RefusedError("bad_request", detail=str(error)[:200]) from None
+
+
+def shown_page(page: Document) -> dict[str, Any]:
+    """Return a page of the list as answers over HTTP show it."""
+    rooms = page["rooms"]
+    shown = {"rooms": list(rooms.values()) if isinstance(rooms, dict) else []}
+    return shown | {name: page[name] for name in ("more", "next") if name in page}

@@ -30,12 +30,13 @@ ASSETS: Final = "assets"
 PACKED: Final = ".gz"
 
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self';"
-    " manifest-src 'self'; base-uri 'none'; form-action 'none';"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
+    " img-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none';"
     " require-trusted-types-for 'script'; trusted-types svelte-trusted-html towerhall-worker"
 )
 """Sockets to the own host belong to 'self'. Only what the page was compiled from becomes markup,
-and only the page's own service worker is started."""
+and only the page's own service worker is started. A `blob:` is a picture that the page has drawn
+itself, on its way to a file."""
 HEADERS: Final = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
