@@ -15,6 +15,7 @@ FOLDERS: Final = (
     "learn/words",
     "account/words",
     "playground/words",
+    "people/words",
     "games/*/words",
     "games/*/lesson",
 )
