@@ -19,9 +19,11 @@ function game(number: number, places: number[] = [2, 1]): PastGame {
 describe("bars of places", () => {
   it("fill the width, stand on the lower edge, and the highest one fills the height", () => {
     const [first, second, third] = bars([4, 0, 2], 240, 70, 12);
-    expect(first).toEqual({ place: 1, count: 4, x: 0, y: 0, width: 72, height: 70 });
-    expect(second).toMatchObject({ x: 84, y: 70, height: 0 });
-    expect(third!.x + third!.width).toBe(240);
+    expect(first).toEqual({ place: 1, count: 4, x: 8, y: 0, width: 56, height: 70 });
+    expect(second).toMatchObject({ x: 92, y: 70, height: 0 });
+    expect(third!.x + third!.width).toBe(240 - first!.x);
+    const five = bars([1, 1, 1, 1, 1], 240, 70, 10);
+    expect([five[0]!.x, five[4]!.x + five[4]!.width]).toEqual([0, 240]);
     expect(third!.y + third!.height).toBe(70);
     expect(third!.height).toBe(35);
   });

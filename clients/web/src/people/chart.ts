@@ -12,6 +12,8 @@ export interface Bar {
 
 /** The least height of a bar that counts something: a single game must be visible beside a thousand. */
 const LEAST = 3;
+/** Few bars need not fill the width. */
+const BROADEST = 56;
 
 /** One bar for each place, the first place on the left. They stand on the lower edge; the highest one fills the height. */
 export function bars(places: readonly number[], width: number, height: number, gap: number): Bar[] {
@@ -19,7 +21,8 @@ export function bars(places: readonly number[], width: number, height: number, g
   const step = (width + gap) / Math.max(1, places.length);
   return places.map((count, at) => {
     const tall = count === 0 ? 0 : Math.max(LEAST, (height * count) / most);
-    return { place: at + 1, count, x: at * step, y: height - tall, width: step - gap, height: tall };
+    const broad = Math.min(BROADEST, step - gap);
+    return { place: at + 1, count, x: at * step + (step - gap - broad) / 2, y: height - tall, width: broad, height: tall };
   });
 }
 

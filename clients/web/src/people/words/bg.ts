@@ -101,7 +101,7 @@ export default {
   "people.met": "Последни противници",
   "people.met.none": "Тук се появяват хората, с които си завършил игра.",
   "people.blocked": "Блокирани хора",
-  "people.is_friend": "Приятел",
+  "people.is_friends": "Твоите приятели",
 
   // reports
   "people.report.title": "Докладвай {name}",

@@ -101,7 +101,7 @@ export default {
   "people.met": "Letzte Gegner",
   "people.met.none": "Hier erscheinen Menschen, mit denen du eine Partie beendet hast.",
   "people.blocked": "Blockierte Menschen",
-  "people.is_friend": "Befreundet",
+  "people.is_friends": "Deine Freunde",
 
   // reports
   "people.report.title": "{name} melden",

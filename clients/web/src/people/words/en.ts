@@ -100,7 +100,7 @@ export default {
   "people.met": "Recent opponents",
   "people.met.none": "People with whom you have finished a game appear here.",
   "people.blocked": "Blocked people",
-  "people.is_friend": "Friend",
+  "people.is_friends": "Your friends",
 
   // reports
   "people.report.title": "Report {name}",

@@ -101,7 +101,7 @@ export default {
   "people.met": "Rivales recientes",
   "people.met.none": "Aquí aparecen las personas con quienes has terminado una partida.",
   "people.blocked": "Personas bloqueadas",
-  "people.is_friend": "Amigo",
+  "people.is_friends": "Tus amigos",
 
   // reports
   "people.report.title": "Denunciar a {name}",

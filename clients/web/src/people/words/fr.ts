@@ -101,7 +101,7 @@ export default {
   "people.met": "Adversaires récents",
   "people.met.none": "Les personnes avec qui tu as terminé une partie apparaissent ici.",
   "people.blocked": "Personnes bloquées",
-  "people.is_friend": "Ami",
+  "people.is_friends": "Tes amis",
 
   // reports
   "people.report.title": "Signaler {name}",

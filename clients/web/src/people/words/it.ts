@@ -101,7 +101,7 @@ export default {
   "people.met": "Avversari recenti",
   "people.met.none": "Qui appaiono le persone con cui hai finito una partita.",
   "people.blocked": "Persone bloccate",
-  "people.is_friend": "Amico",
+  "people.is_friends": "I tuoi amici",
 
   // reports
   "people.report.title": "Segnala {name}",

@@ -101,7 +101,7 @@ export default {
   "people.met": "Recente tegenstanders",
   "people.met.none": "Hier verschijnen mensen met wie je een partij hebt voltooid.",
   "people.blocked": "Geblokkeerde mensen",
-  "people.is_friend": "Bevriend",
+  "people.is_friends": "Jouw vrienden",
 
   // reports
   "people.report.title": "{name} melden",
