@@ -426,6 +426,7 @@ async def test_after_an_erasure_nothing_leads_to_the_person(
         for text in ("Adalbert", ada.id.capitalize(), "my secret", ada.id, handle):
             is_told = text in key or text in value
             assert not is_told or key in allowed(handle, code), (key, text)
+    assert "my secret" not in kept[room_keys(code).chat]
     assert "not mine" in kept[room_keys(code).chat]
     assert [json.loads(note)["names"] for note in await hall.store.past(ben.id)] == [["", "Ben"]]
     for each in (ben, cyd, dan):
