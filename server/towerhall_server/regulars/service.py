@@ -59,9 +59,7 @@ def regulars_of(
         replica = await directory.read(code)
         return None if replica is None else replica.room
 
-    regulars = open_regulars(
-        log, lobby, accounts, read_room, chat_from_the_start=newcomers_chat
-    )
+    regulars = open_regulars(log, lobby, accounts, read_room, chat_from_the_start=newcomers_chat)
     return regulars, consumer_of(regulars, directory)
 
 
