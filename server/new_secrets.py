@@ -33,7 +33,7 @@ OWN = f"~{USER}:* &{USER}:*"
 COMMANDS = """
     append asking cluster|info cluster|slots config|get del eval evalsha exists get hdel hexists
     hget hgetall hincrby hkeys hlen hmget hset info lpush lrange ltrim persist pexpire ping pttl
-    publish rename role sadd set smembers spop spublish srandmember srem ssubscribe strlen
+    publish rename role sadd set sismember smembers spop spublish srandmember srem ssubscribe strlen
     subscribe sunsubscribe time unsubscribe wait xadd xdel xrange xrevrange xtrim zadd zcard
     zcount zrange zrangebyscore zrem zremrangebyrank zremrangebyscore zrevrange
     zrevrangebyscore zrevrank zscore

@@ -1,4 +1,4 @@
-"""The answers about people who come back (section 20 of the specification), as types.
+"""The answers about people who come back (section 21 of the specification), as types.
 
 As in `answers`: a key with a default may be left out, and later levels add keys.
 """
@@ -23,6 +23,7 @@ class RatingEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     game: str
     points: int
     games: int
+    change: int
     rank: int | None = None
     provisional: bool = False
 
@@ -117,6 +118,12 @@ class PeopleAnswer(msgspec.Struct, frozen=True):
     asking: tuple[OtherPerson, ...]
     blocked: tuple[OtherPerson, ...]
     met: tuple[OtherPerson, ...]
+
+
+class BlockedIdsAnswer(msgspec.Struct, frozen=True):
+    """The people whom the caller has blocked, by their ids in one room (P-207)."""
+
+    ids: tuple[str, ...]
 
 
 class ReportedAnswer(msgspec.Struct, frozen=True):

@@ -152,7 +152,10 @@ async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Ser
             archive,
         )
 
-        events = Events(name, lobby_store, lambda code: directory.open(code))
+        async def shuns(person: str, host: str) -> bool:
+            return await regulars.bonds.shuns(person, host)
+
+        events = Events(name, lobby_store, lambda code: directory.open(code), shuns)
 
         def heard(before: Room | None, after: Room, seq: int) -> None:
             deliveries.heard(before, after)
@@ -220,7 +223,7 @@ async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Ser
         )
         board = Board(log)
         people = People(log, lambda: len(hall.sockets_of_identity), board.tell_online)
-        quickplay = Quickplay(directory, hall.store)
+        quickplay = Quickplay(directory, hall.store, regulars.bonds.shunned)
         routes = LobbyRoutes(hall, Origins(settings.origins), board, events, quickplay)
         for_operators = OperatorRoutes(
             hall,

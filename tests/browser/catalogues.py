@@ -17,6 +17,7 @@ FOLDERS: Final = (
     "learn/words",
     "account/words",
     "playground/words",
+    "people/words",
     "games/*/words",
     "games/*/lesson",
 )

@@ -23,9 +23,12 @@ from towerhall_server.eventlog.moving import (
     destination,
     fencing,
     is_fence,
+    let_go,
     stage,
     take_out,
 )
+from towerhall_server.store.batch import Call
+from towerhall_server.store.resp import packed
 
 KEYS = room_keys(ROOM)
 SECRET = b"s" * 48
@@ -70,6 +73,7 @@ async def a_room(log: EventLog, commits: int = 300) -> Parcel:
     for number in range(3):
         await log.say(ROOM, b"line %d" % number, DAY_MS)
     await log.keep_record(ROOM, b"a record", DAY_MS)
+    await log.call(Call(packed("SADD", KEYS.shard.ends, ROOM)))
     return await read(log)
 
 
@@ -95,6 +99,12 @@ def of_the_room(parcel: Parcel) -> Parcel:
     return msgspec.structs.replace(parcel, ttl_ms=0, record_ttl_ms=0, served_ms=0, due_ms=0)
 
 
+async def test_an_end_leaves_the_old_store_with_its_room(log: EventLog, redis: Redis) -> None:
+    await a_room(log, 2)
+    await let_go(log, ROOM)
+    assert not await redis.exists(KEYS.shard.ends, KEYS.shard.due)
+
+
 async def test_a_room_arrives_as_it_was(log: EventLog, redis: Redis, there: EventLog) -> None:
     parcel = await a_room(log)
     assert parcel.holds_together
@@ -103,6 +113,7 @@ async def test_a_room_arrives_as_it_was(log: EventLog, redis: Redis, there: Even
     await bring(there, msgspec.json.decode(encoded, type=Parcel))
     arrived = await read(there)
     assert of_the_room(arrived) == of_the_room(parcel)
+    assert arrived.is_end, "no history has the game yet"
     assert 0 < arrived.ttl_ms <= parcel.ttl_ms
     assert 0 < arrived.record_ttl_ms <= parcel.record_ttl_ms
     assert arrived.due_ms is not None

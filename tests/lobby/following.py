@@ -11,7 +11,7 @@ from towerhall_protocol.lobby import LobbyPatch, LobbyReset
 from towerhall_protocol.merge_patch import apply
 from towerhall_server.eventlog.lobby import LobbyStore
 from towerhall_server.frames import Prepared
-from towerhall_server.lobby.events import Events, Feed
+from towerhall_server.lobby.events import Events, Feed, Shuns, _shuns_no_one
 
 SECONDS = 10.0
 
@@ -26,7 +26,9 @@ class Following(NamedTuple):
 
 
 @asynccontextmanager
-async def following(url: str, name: str, *, listens: bool = True) -> AsyncIterator[Following]:
+async def following(
+    url: str, name: str, *, listens: bool = True, shuns: Shuns = _shuns_no_one
+) -> AsyncIterator[Following]:
     """A node that hears of other nodes, unless it may not."""
     made: list[Events] = []
 
@@ -34,7 +36,7 @@ async def following(url: str, name: str, *, listens: bool = True) -> AsyncIterat
         made[0].heard(*commit)
 
     async with live_node(url, name, listens=False, heard=heard) as live:
-        events = Events(name, LobbyStore(live.log), live.directory.open)
+        events = Events(name, LobbyStore(live.log), live.directory.open, shuns)
         made.append(events)
         if listens:
             await live.listen(events.tapped)

@@ -134,6 +134,29 @@ async def test_an_invitation_waits_for_who_comes_later(url: str) -> None:
         await his.until(lambda rooms: rooms.get(ann.code, {}).get("invited"))
 
 
+async def test_an_invitation_by_a_blocked_host_is_not_told_here_or_later(url: str) -> None:
+    asked: list[tuple[str, str]] = []
+
+    async def shuns(person: str, host: str) -> bool:
+        asked.append((person, host))
+        return person == BOB
+
+    async with following(url, "one", shuns=shuns) as one, following(url, "two") as two:
+        ann = await FakeViewer("ann").enter(await one.live.found(DUEL, 3))
+        room = ann.room.follower.room
+        his, hers = await follow(one, BOB), await follow(one, EVE)
+        for person in (BOB, EVE):
+            await ann.do("invite", id=room.alias_of(person))
+        await ann.do("sit")
+        await hers.until(lambda rooms: rooms.get(ann.code, {}).get("taken") == 1)
+        elsewhere = await follow(two, BOB)
+        assert not his.rooms
+        assert not elsewhere.rooms
+        assert {host for _, host in asked} == {ANN}
+        await (await FakeViewer("bob").enter(ann.room)).do("sit")
+        await his.until(lambda rooms: "seat" in rooms.get(ann.code, {}))
+
+
 async def test_the_end_is_told_with_the_place(url: str) -> None:
     async with following(url, "one") as one:
         ann, _ = await game(one)

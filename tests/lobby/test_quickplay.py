@@ -106,6 +106,22 @@ async def test_only_those_who_want_the_same_meet(here: At, there: At) -> None:
     assert len(wishes) == 3
 
 
+async def test_people_who_shun_each_other_are_not_seated_together(here: At, there: At) -> None:
+    asked: list[str] = []
+
+    async def shunned(identity: str) -> frozenset[str]:
+        asked.append(identity)
+        return frozenset({person("ann").id}) if identity == person("bob").id else frozenset()
+
+    ann = await here.seat("ann")
+    there.quickplay = Quickplay(there.node.directory, there.store, shunned)
+    bob = await there.seat("bob")
+    assert bob.code != ann.code
+    assert await there.seat("bob") == bob
+    assert (await there.seat("cyd")).code == ann.code
+    assert asked == [person(name).id for name in ("bob", "bob", "cyd")], "once for each request"
+
+
 async def test_whoever_asks_again_gets_the_same_seat(here: At, there: At) -> None:
     first = await here.seat("ann")
     assert await asyncio.gather(*(at.seat("ann") for at in (here, there) * 5)) == [first] * 10

@@ -1,6 +1,6 @@
 """The OpenAPI 3.1 document of everything over HTTP: requests from the server's own types."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -126,6 +126,15 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
     ("post", "/v1/me/friends"): Operation(
         "befriend", "P-207", "Choose a friend", 200, p.PeopleAnswer, regular_requests.Whom, "token"
     ),
+    ("get", "/v1/me/blocks"): Operation(
+        "blocked_ids",
+        "P-207",
+        "Blocked people in a room",
+        200,
+        p.BlockedIdsAnswer,
+        None,
+        "token",
+    ),
     ("post", "/v1/me/blocks"): Operation(
         "block", "P-207", "Block a person", 200, p.PeopleAnswer, regular_requests.Whom, "token"
     ),
@@ -245,6 +254,15 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
         push_routes.GoneSubscription,
         "token",
     ),
+    ("get", "/v1/people"): Operation(
+        "profile_at",
+        "P-204",
+        "The profile of a person by seat",
+        200,
+        p.ProfileAnswer,
+        None,
+        "token",
+    ),
     ("get", "/v1/people/{handle}"): Operation(
         "profile", "P-204", "A profile", 200, p.ProfileAnswer, None, "token"
     ),
@@ -343,20 +361,26 @@ PAGE = {"game": "string", "seats": "integer", "before": "integer", "most": "inte
 QUERIES: Mapping[str, Mapping[str, str]] = {
     "/v1/live": {"game": "string", "after": "string", "limit": "integer"},
     "/v1/me/games": PAGE,
+    "/v1/me/blocks": {"room": "string"},
+    "/v1/people": {"room": "string", "seat": "integer"},
     "/v1/people/{handle}/games": PAGE,
     "/v1/leaderboards/{game}": {"first": "integer", "most": "integer"},
     "/v1/operator/people": {"external_id": "string"},
     "/v1/operator/people/games": {"external_id": "string", **PAGE},
     "/v1/operator/reports": {"after": "string"},
 }
-ASKS = {"P-205", "P-206", "P-210", "P-220"}
-"""Clauses whose addresses read a query."""
-NEEDED = {"external_id"}
+NEEDED: Mapping[str, Collection[str]] = {
+    "/v1/me/blocks": {"room"},
+    "/v1/people": {"room", "seat"},
+    "/v1/operator/people": {"external_id"},
+    "/v1/operator/people/games": {"external_id"},
+}
 HEADERS = {
     "/v1/rooms/{code}": ("Towerhall-Key", "The key of a private room"),
     "/v1/rooms/{code}/record": ("Towerhall-Key", "The key of a private room"),
     "/v1/rooms/{code}/view": ("Towerhall-Key", "The key of a private room"),
     "/v1/me/friends": ("Towerhall-Key", "The key of a private room"),
+    "/v1/people": ("Towerhall-Key", "The key of a private room"),
     "/v1/me/blocks": ("Towerhall-Key", "The key of a private room"),
     "/v1/me/reports": ("Towerhall-Key", "The key of a private room"),
     "/v1/me/passkeys/options": ("Origin", "The page that asks; browsers send it themselves"),
@@ -424,7 +448,7 @@ def described(path: str, operation: Operation) -> dict[str, Any]:
         "externalDocs": {"url": f"/docs/spec#{operation.clause}"},
         "responses": {
             str(operation.status): {"description": "done", "content": content(operation.answer)},
-            **{str(status): refusal() for status in statuses(operation)},
+            **{str(status): refusal() for status in statuses(path, operation)},
             "default": refusal(),
         },
     }
@@ -437,10 +461,16 @@ def described(path: str, operation: Operation) -> dict[str, Any]:
         name, about = HEADERS[path]
         header = {"name": name, "in": "header", "description": about}
         parameters.append({**header, "schema": {"type": "string"}})
-    parameters += [
-        {"name": name, "in": "query", "required": name in NEEDED, "schema": {"type": kind}}
-        for name, kind in QUERIES.get(path, {}).items()
-    ]
+    if operation.body is None:
+        parameters += [
+            {
+                "name": name,
+                "in": "query",
+                "required": name in NEEDED.get(path, ()),
+                "schema": {"type": kind},
+            }
+            for name, kind in QUERIES.get(path, {}).items()
+        ]
     if parameters:
         document["parameters"] = parameters
     if operation.body is not None:
@@ -452,10 +482,10 @@ def described(path: str, operation: Operation) -> dict[str, Any]:
     return document
 
 
-def statuses(operation: Operation) -> list[int]:
+def statuses(path: str, operation: Operation) -> list[int]:
     """The statuses of refusals that this address has, as far as they follow from its kind."""
     found = {429, 500, 503}
-    if operation.clause in ASKS:
+    if path in QUERIES:
         found |= {400}
     if operation.body is not None:
         found |= {400, 413, 415}

@@ -11,9 +11,13 @@ from redis.asyncio import Redis
 
 from tests.regulars.games import end
 from tests.regulars.served import ACME_KEY, OTHER_KEY, Guest, Served, served
+from towerhall_server.access.audit import TAG
+from towerhall_server.access.revocations import AFTER, NEWS
+from towerhall_server.eventlog.keys import MEMORY, room_keys
 from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.chat import _encode, _Said
 from towerhall_server.live.items import Order
+from towerhall_server.regulars.keys import JOURNAL, PLACE, person_keys
 from towerhall_server.regulars.reports import Report
 from towerhall_server.room.commits import Cause
 from towerhall_server.room.decision import manage
@@ -242,6 +246,98 @@ async def test_a_report_reaches_the_operator_with_the_lines_in_question(
     assert await redis.exists("towerhall:{reports:}:queue")
 
 
+async def a_room(service: Served, *guests: Guest, **options: object) -> tuple[str, RoomActor]:
+    """A room of the first guest, in which all of them sit."""
+    made = (await guests[0].post("/v1/rooms", game="five_towers", seats=3, **options)).document
+    actor = await service.running.directory.open(made["code"])
+    assert actor is not None
+    for number, guest in enumerate(guests):
+        await sit(actor, guest, f"Guest {number}")
+    return made["code"], actor
+
+
+async def test_a_seat_leads_to_the_profile_of_its_person(service: Served) -> None:
+    ada, ben = await two(service)
+    code, _ = await a_room(service, ada, ben)
+    assert (await ada.get("/v1/people", room=code, seat=1)).code == "not_found", "nothing is kept"
+    await service.play(end(1, ada.id, ben.id))
+    found = (await ada.get("/v1/people", room=code, seat=1)).document
+    assert found == (await ada.get(f"/v1/people/{await ben.handle()}")).document
+    for seat in (2, 3):
+        assert (await ada.get("/v1/people", room=code, seat=seat)).code == "not_found"
+    await ben.post("/v1/me/blocks", handle=await ada.handle())
+    assert (await ada.get("/v1/people", room=code, seat=1)).code == "not_found"
+    secret, _ = await a_room(service, ben, private=True)
+    assert (await ada.get("/v1/people", room=secret, seat=0)).code == "room_gone"
+    assert (await ada.get("/v1/people", room=code)).code == "bad_request"
+
+
+async def test_blocked_people_are_told_by_their_ids_in_the_room(service: Served) -> None:
+    ada, ben = await two(service)
+    code, actor = await a_room(service, ada, ben)
+    assert (await ada.get("/v1/me/blocks", room=code)).document == {"ids": []}
+    await ada.post("/v1/me/blocks", room=code, seat=1)
+    alias = actor.follower.room.alias_of(ben.id)
+    assert (await ada.get("/v1/me/blocks", room=code)).document == {"ids": [alias]}
+    assert (await ben.get("/v1/me/blocks", room=code)).document == {"ids": []}
+    bonds = service.running.hall.regulars.bonds
+    assert await bonds.shunned(ada.id) == {ben.id}
+    assert await bonds.shunned(ben.id) == {ada.id}, "a match is not made from either side"
+    assert (await bonds.shuns(ada.id, ben.id), await bonds.shuns(ben.id, ada.id)) == (True, False)
+    await ada.post("/v1/me/blocks", room=code, seat=1, remove=True)
+    assert await bonds.shunned(ada.id) == await bonds.shunned(ben.id) == frozenset()
+
+
+async def test_a_quick_match_and_an_invitation_keep_blocked_people_apart(service: Served) -> None:
+    ada, ben = await two(service)
+    wish = {"game": "five_towers", "seats": 2, "turn_seconds": 60}
+    there = (await ada.post("/v1/quickplay", **wish)).document["code"]
+    code, _ = await a_room(service, ada, ben)
+    await ben.post("/v1/me/blocks", room=code, seat=0)
+    elsewhere = (await ben.post("/v1/quickplay", **wish)).document["code"]
+    assert elsewhere != there
+    assert (await ada.post("/v1/quickplay", **wish)).document["code"] == there
+    feed = service.running.events.enter(ben.id)
+    await feed.ready()
+    hidden, _ = await a_room(service, ada, private=True)
+    for _ in range(2):
+        told = await ada.post(f"/v1/rooms/{hidden}/invitations", id=ben.id)
+        feed.look_at = 0.0
+        await service.running.events.look()
+        rooms: Any = feed.shown["rooms"]
+        assert hidden not in rooms
+    assert told.code == "already_invited", "the first one looked to the host as always"
+
+
+async def test_a_person_is_reported_by_handle(service: Served) -> None:
+    ada, ben = await two(service)
+    await service.play(end(1, ada.id, ben.id))
+    told = {"handle": await ben.handle(), "reason": "name"}
+    answer = await ada.post("/v1/me/reports", **told, text="rude")
+    assert (answer.status, answer.document) == (201, {"lines": 0})
+    (report,) = await service.running.hall.regulars.reports.page("")
+    assert (report.room, report.person, report.name) == ("", ben.id, ben.id.capitalize())
+    assert (await ada.get("/v1/me/export")).document["reports"][0]["room"] == ""
+    for wrong, code in (
+        ({**told, "room": "QQQQQQ"}, "bad_request"),
+        ({**told, "lines": ["1-0"]}, "bad_request"),
+        ({**told, "handle": await ada.handle()}, "bad_request"),
+        ({**told, "handle": "AAAAAAAAAAA"}, "not_found"),
+        ({"reason": "name"}, "bad_request"),
+    ):
+        assert (await ada.post("/v1/me/reports", **wrong)).code == code, wrong
+
+
+async def test_a_rating_tells_what_the_newest_game_changed(service: Served) -> None:
+    ada, ben = await two(service)
+    await service.play(end(1, ada.id, ben.id))
+    (first,) = (await ada.get("/v1/me/profile")).document["ratings"]
+    assert first["points"] == 1000 + first["change"]
+    await service.play(end(2, ben.id, ada.id), end(3, ben.id, ada.id, rated=False))
+    (second,) = (await ada.get("/v1/me/profile")).document["ratings"]
+    assert second["change"] == second["points"] - first["points"] < 0
+
+
 async def test_operators_read_their_own_people_and_nobody_else(service: Served) -> None:
     token = {"external_id": "account 1", "name": "Ada"}
     found = await service.ask("POST", "/v1/operator/tokens", token, token=ACME_KEY)
@@ -294,9 +390,23 @@ async def everything(redis: Any) -> dict[str, str]:
             "list": lambda key: redis.lrange(key, 0, -1),
             "zset": lambda key: redis.zrange(key, 0, -1, withscores=True),
             "stream": redis.xrange,
+            "none": redis.get,  # it has just expired
         }[kind](key)
         found[key.decode(errors="replace")] = repr(await value)
     return found
+
+
+def allowed(handle: str, code: str) -> set[str]:
+    """Keys that may still name an erased person; `docs/operate.md` lists them."""
+    keys = room_keys(code)
+    return {
+        # What signatures cover, and a line that the person said in a room without a place there.
+        *(keys.log, keys.chat, keys.shard.lobby),
+        # Numbers under a handle that leads to no one.
+        *(JOURNAL, PLACE, person_keys(handle).sums),
+        # Tokens must end, so their end is kept under the id, as is who did what.
+        *(AFTER, NEWS, MEMORY, f"{TAG}:of:people"),
+    }
 
 
 async def test_after_an_erasure_nothing_leads_to_the_person(
@@ -304,39 +414,67 @@ async def test_after_an_erasure_nothing_leads_to_the_person(
 ) -> None:
     monkeypatch.setattr("towerhall_server.regulars.slips.PLACED_GAMES", 1)
     ada, ben = await service.guest("Adalbert"), await service.guest("Ben")
-    seats = (end(1, ada.id, ben.id).seats[0].name, "Adalbert")
-    await service.play(end(1, ada.id, ben.id))
+    cyd, dan = await service.guest("Cyd"), await service.guest("Dan")
+    await service.play(end(1, ada.id, ben.id), *(end(n, cyd.id, dan.id) for n in (3, 4)))
     handle = await ada.handle()
+    hall, directory = service.running.hall, service.running.directory
+    # All that names a person: choices, lists of both directions, reports, rooms, notes, chat.
     await ada.post("/v1/me/profile", hidden=False)
     await ben.post("/v1/me/friends", handle=handle)
+    await ada.post("/v1/me/friends", handle=await dan.handle())
+    await ada.post("/v1/me/blocks", handle=await cyd.handle())
+    await dan.post("/v1/me/blocks", handle=handle)
+    await ada.post("/v1/me/reports", handle=await cyd.handle(), reason="name")
+    await dan.post("/v1/me/reports", handle=handle, reason="name")
+    code, actor = await a_room(service, ben, ada)
+    alias = actor.follower.room.alias_of(ada.id)
+    for who, text in ((alias, "my secret"), ("AAAAAAAAAAA", "not mine")):
+        await directory.node.log.say(code, _encode(_Said("Adalbert", 1, text, who=who)), 60_000)
+    hall.store.remember(ada.id, code)
+    hall.store.invite(ada.id, code)
+    finished = json.dumps({"code": end(1).code, "names": ["Adalbert", "Ben"]}).encode()
+    for each in (ada, ben):
+        hall.store.note_over(each.id, finished, 60_000)
     export = (await ada.get("/v1/me/export")).document
     assert export["id"] == ada.id
     assert len(export["games"]) == 1
     assert export["people"]["asking"][0]["handle"] == await ben.handle()
     assert (await ada.post("/v1/me/erase", id=ben.id)).code == "bad_request"
+    assert handle in repr(await everything(redis))
     assert (await ada.post("/v1/me/erase", id=ada.id)).document == {"id": ada.id}
     assert (await ada.get("/v1/me/profile")).status == 401, "all tokens have ended"
     kept = await everything(redis)
     for key, value in kept.items():
-        for text in (*seats, ada.id):
+        for text in ("Adalbert", ada.id.capitalize(), "my secret", ada.id, handle):
             is_told = text in key or text in value
-            # Tokens must end, so their end is kept under the id, as is who did what (audit).
-            assert not is_told or "revo" in key or "audit" in key or "quota" in key, key
+            assert not is_told or key in allowed(handle, code), (key, text)
+    assert "my secret" not in kept[room_keys(code).chat]
+    assert "not mine" in kept[room_keys(code).chat]
+    assert [json.loads(note)["names"] for note in await hall.store.past(ben.id)] == [["", "Ben"]]
+    for each in (ben, cyd, dan):
+        lists = (await each.get("/v1/me/people")).document
+        assert handle not in repr(lists)
     assert (await ben.get(f"/v1/people/{handle}")).code == "not_found"
     own = (await ben.get("/v1/me/games")).document["games"][0]
     assert own["seats"][0] == {"place": 1, "score": 49}
     assert (await ben.get("/v1/me/people")).document["asked"] == []
     rows = (await service.ask("GET", "/v1/leaderboards/five_towers")).document
-    assert [row["handle"] for row in rows["people"]] == [await ben.handle()]
-    assert rows["total"] == 1
+    assert {row["handle"] for row in rows["people"]} == {await g.handle() for g in (ben, cyd, dan)}
+    assert rows["total"] == 3
     # A game that ended before, but is read later, brings nobody back; nor does a rebuild.
     await service.play(end(2, ada.id, ben.id))
     await service.table.journal.order_rebuild()
     await service.table.consumer().finish()
     kept = await everything(redis)
-    assert not [key for key, value in kept.items() if "Adalbert" in value]
+    names = ("Adalbert", ada.id.capitalize())
+    told = [key for key in kept if any(name in kept[key] for name in names)]
+    assert not set(told) - allowed(handle, code)
+    assert (await ben.get("/v1/me/people")).document["met"] == []
+    assert not await redis.zscore(person_keys(await ben.handle()).met, handle), (
+        "read once, it is gone"
+    )
     board = await redis.zrange("towerhall:{ends}:board:five_towers", 0, -1)
-    assert board == [(await ben.handle()).encode()]
+    assert handle.encode() not in board
 
 
 async def test_a_rename_is_seen_everywhere_at_once(service: Served) -> None:

@@ -44,6 +44,6 @@ def test_ratings_find_the_stronger_person_and_become_surer() -> None:
 
 def test_equal_places_are_a_draw_and_five_people_are_rated() -> None:
     one, other = rated([NEW, NEW], [1, 1])
-    assert one == other == Rating(NEW.mu, one.sigma, 1)
+    assert one == other == Rating(NEW.mu, one.sigma, 1, one.change)
     five = rated([NEW] * 5, [1, 2, 3, 4, 5])
     assert [each.mu for each in five] == sorted((each.mu for each in five), reverse=True)

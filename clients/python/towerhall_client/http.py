@@ -213,6 +213,11 @@ class Service(Web):
         path = f"/v1/people/{quote(handle, safe='')}"
         return read(await self.ask("GET", path, token=token), dict[str, Any])
 
+    async def profile_at(self, token: str, room: str, seat: int, key: str = "") -> dict[str, Any]:
+        """The profile of the person in a seat of a room."""
+        path = f"/v1/people?{urlencode({'room': room, 'seat': seat})}"
+        return read(await self.ask("GET", path, token=token, headers=_key(key)), dict[str, Any])
+
     async def past_games(
         self,
         token: str,
@@ -250,22 +255,29 @@ class Service(Web):
         body = {"handle": handle, "remove": remove}
         return read(await self.ask("POST", "/v1/me/blocks", body, token=token), dict[str, Any])
 
+    async def blocked_ids(self, token: str, room: str, key: str = "") -> list[str]:
+        """The ids in a room of the people whom this person has blocked: show no chat of theirs."""
+        path = f"/v1/me/blocks?{urlencode({'room': room})}"
+        return read(await self.ask("GET", path, token=token, headers=_key(key)), _Blocked).ids
+
     async def report(
         self,
         token: str,
         room: str,
         reason: str,
         *,
+        handle: str = "",
         seat: int | None = None,
         id: str = "",  # noqa: A002
         text: str = "",
         lines: Sequence[str] = (),
         key: str = "",
     ) -> int:
-        """Report a person in a room, by seat or by the id in the room. Returns how many lines of
-        chat go with the report."""
+        """Report a person in a room, by seat or by the id in the room; or, with an empty `room`, by
+        handle. Returns how many lines of chat go with the report."""
         wanted = {
-            "room": room,
+            "room": room or None,
+            "handle": handle or None,
             "reason": reason,
             "seat": seat,
             "id": id or None,
@@ -422,6 +434,10 @@ class _Options(msgspec.Struct):
 
 class _Code(msgspec.Struct):
     recovery_code: str
+
+
+class _Blocked(msgspec.Struct):
+    ids: list[str]
 
 
 class _Reported(msgspec.Struct):

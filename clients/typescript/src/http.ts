@@ -146,6 +146,11 @@ export class Service {
     return this.#ask("GET", `/v1/people/${encodeURIComponent(handle)}`, { token });
   }
 
+  /** The profile of the person in a seat of a room; `not_found` for bots, and for those who hide. */
+  profileAt(token: string, room: string, seat: number, key = ""): Promise<Profile> {
+    return this.#ask("GET", `/v1/people${query({ room, seat })}`, { token, key });
+  }
+
   /** A page of finished games, the newest first: one's own, or those of a person. */
   pastGames(token: string, wish: PastGamesWish = {}, handle = ""): Promise<PastGames> {
     const path = handle ? `/v1/people/${encodeURIComponent(handle)}/games` : "/v1/me/games";
@@ -172,7 +177,12 @@ export class Service {
     return this.#ask("POST", "/v1/me/blocks", { token, key, body: whom });
   }
 
-  /** Report a person in a room; how many lines of chat go with the report. */
+  /** The ids in a room of the people whom this person has blocked: show no chat of theirs. */
+  async blockedIds(token: string, room: string, key = ""): Promise<string[]> {
+    return (await this.#ask<{ ids: string[] }>("GET", `/v1/me/blocks${query({ room })}`, { token, key })).ids;
+  }
+
+  /** Report a person in a room, or by handle; how many lines of chat go with the report. */
   async report(token: string, report: NewReport, key = ""): Promise<number> {
     return (await this.#ask<{ lines: number }>("POST", "/v1/me/reports", { token, key, body: report })).lines;
   }

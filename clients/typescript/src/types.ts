@@ -354,7 +354,8 @@ export interface Profile {
   name: string;
   since: number;
   statistics: { game: string; seats: number; games: number; places: number[]; best: number; sum: number }[];
-  ratings: { game: string; points: number; games: number; rank?: number; provisional?: boolean }[];
+  /** `change`: by how many points the newest rated game changed them. */
+  ratings: { game: string; points: number; games: number; change: number; rank?: number; provisional?: boolean }[];
 }
 
 /** The own profile. `handle` and `since` are left out while nothing is kept of the person. */
@@ -441,8 +442,10 @@ export interface Device {
   language?: string;
 }
 
+/** Of a person in a room, by seat or id, or by `handle` alone. */
 export interface NewReport {
-  room: string;
+  room?: string;
+  handle?: string;
   reason: "chat" | "name" | "cheating" | "leaving" | "other";
   seat?: number;
   id?: string;

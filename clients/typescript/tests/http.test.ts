@@ -21,6 +21,8 @@ function answering(answer: unknown, status = 200): [Service, Request[]] {
   return [service, requests];
 }
 
+const ME = { authorization: "Bearer me" };
+
 test.each<[string, string, unknown, Record<string, string>, (service: Service) => Promise<unknown>]>([
   ["POST", "/v1/guests", { name: "Ada" }, {}, (service) => service.guest("Ada")],
   ["GET", "/v1/games", null, {}, (service) => service.games()],
@@ -48,6 +50,23 @@ test.each<[string, string, unknown, Record<string, string>, (service: Service) =
   ["POST", "/v1/sign-in", { credential: {} }, { authorization: "Bearer me" }, (service) => service.signIn({}, "me")],
   ["POST", "/v1/sign-in/recovery", { code: "A", nonce: "B" }, {}, (service) => service.recover("A", "B")],
   ["GET", "/v1/rooms/QJXKZB/record", null, {}, (service) => service.recordText("QJXKZB")],
+  ["GET", "/v1/me/profile", null, ME, (service) => service.myProfile("me")],
+  ["POST", "/v1/me/profile", { hidden: true }, ME, (service) => service.choose("me", { hidden: true })],
+  ["GET", "/v1/people/a%2Fb", null, ME, (service) => service.profile("me", "a/b")],
+  ["GET", "/v1/people?room=QJXKZB&seat=0", null, { ...ME, "towerhall-key": "key" }, (service) => service.profileAt("me", "QJXKZB", 0, "key")],
+  ["GET", "/v1/me/games", null, ME, (service) => service.pastGames("me")],
+  ["GET", "/v1/me/games?game=dice&seats=3&before=7&most=5", null, ME, (service) => service.pastGames("me", { game: "dice", seats: 3, before: 7, most: 5 })],
+  ["GET", "/v1/people/ben/games?before=7", null, ME, (service) => service.pastGames("me", { before: 7 }, "ben")],
+  ["GET", "/v1/leaderboards/a%20game", null, {}, (service) => service.leaderboard("a game")],
+  ["GET", "/v1/leaderboards/dice?first=21&most=20", null, {}, (service) => service.leaderboard("dice", { first: 21, most: 20 })],
+  ["GET", "/v1/me/people", null, ME, (service) => service.people("me")],
+  ["POST", "/v1/me/friends", { handle: "ben" }, ME, (service) => service.befriend("me", { handle: "ben" })],
+  ["POST", "/v1/me/friends", { room: "QJXKZB", seat: 1, remove: true }, { ...ME, "towerhall-key": "key" }, (service) => service.befriend("me", { room: "QJXKZB", seat: 1, remove: true }, "key")],
+  ["POST", "/v1/me/blocks", { handle: "ben" }, ME, (service) => service.block("me", { handle: "ben" })],
+  ["GET", "/v1/me/blocks?room=QJXKZB", null, { ...ME, "towerhall-key": "key" }, (service) => service.blockedIds("me", "QJXKZB", "key")],
+  ["POST", "/v1/me/reports", { room: "QJXKZB", reason: "chat", seat: 1, lines: ["1-0"] }, ME, (service) => service.report("me", { room: "QJXKZB", reason: "chat", seat: 1, lines: ["1-0"] })],
+  ["GET", "/v1/me/export", null, ME, (service) => service.export("me")],
+  ["POST", "/v1/me/erase", { id: "my id" }, ME, (service) => service.erase("me", "my id")],
 ])("%s %s", async (method, path, body, headers, ask) => {
   const [service, requests] = answering({ games: [], rooms: [] });
   await ask(service);
@@ -63,6 +82,15 @@ test("a recovery has a nonce of its own unless one is given", async () => {
   const nonces = requests.map(({ body }) => (body as { nonce: string }).nonce);
   for (const nonce of nonces) expect(nonce).toMatch(/^[\w-]{22}$/);
   expect(nonces[0]).not.toBe(nonces[1]);
+});
+
+test("answers about people are taken out of their envelopes", async () => {
+  const [reporting] = answering({ lines: 3 }, 201);
+  expect(await reporting.report("me", { handle: "ben", reason: "name" })).toBe(3);
+  const [blocking] = answering({ ids: ["a", "b"] });
+  expect(await blocking.blockedIds("me", "QJXKZB")).toEqual(["a", "b"]);
+  const [past] = answering({ games: [], before: 4 });
+  expect(await past.pastGames("me")).toEqual({ games: [], before: 4 });
 });
 
 test("a refusal has its code, its params and its hint", async () => {

@@ -5,7 +5,7 @@ import type { RulesText } from "../src/games";
 import type { Text } from "../src/words/en";
 import { LANGUAGES, type Catalogue, type Language, type Same } from "../src/words/index.svelte";
 
-const pages = import.meta.glob<Catalogue>("../src/{,away/,proof/,learn/,playground/,account/,live/}words/{en,de,bg,es,fr,it,nl}.ts", { eager: true, import: "default" });
+const pages = import.meta.glob<Catalogue>("../src/{,away/,proof/,learn/,playground/,account/,live/,people/}words/{en,de,bg,es,fr,it,nl}.ts", { eager: true, import: "default" });
 const games = import.meta.glob<Catalogue>("../src/games/*/{words,lesson}/*.ts", { eager: true, import: "default" });
 const rules = import.meta.glob<RulesText>("../src/games/*/rules/*.ts", { eager: true, import: "default" });
 

@@ -65,9 +65,8 @@ async def _list(log: "EventLog", arguments: argparse.Namespace) -> None:
             if arguments.json:
                 print(json.dumps(msgspec.to_builtins(report)))
                 continue
-            line = (
-                f"{report.number}  {report.room}  {report.person}  {report.name}: {report.reason}"
-            )
+            about = f"{report.person}  {report.name}: {report.reason}"
+            line = f"{report.number}  {report.room or '-'}  {about}"
             print(f"{time_text(report.time)}  {printable(line)}  {printable(report.text)}".rstrip())
             for said in report.lines:
                 print(f"    {time_text(said.time)}  {printable(said.text)}")

@@ -83,8 +83,9 @@ class LobbyStore:
             await self._ask("ZREM", _mine(identity), *rooms)
 
     async def forget_all(self, identity: str) -> None:
-        """Forget all rooms and finished games of a person."""
+        """Forget all rooms, invitations and finished games of a person."""
         await self._ask("DEL", _mine(identity))
+        await self._ask("DEL", _invited(identity))
         await self._ask("DEL", _past(identity))
 
     async def places(self, identity: str) -> dict[str, int]:
@@ -140,6 +141,13 @@ class LobbyStore:
         """Return the notes of games that a person has finished, latest first."""
         found: list[bytes] = await self._ask("ZREVRANGEBYSCORE", _past(identity), "+inf", now_ms())
         return found
+
+    async def replace_past(self, identity: str, old: bytes, new: bytes) -> None:
+        """Replace a note of a finished game, which keeps its end."""
+        end: bytes | None = await self._ask("ZSCORE", _past(identity), old)
+        if end is not None:
+            await self._ask("ZADD", _past(identity), end, new)
+            await self._ask("ZREM", _past(identity), old)
 
     # Rooms that wait for players with the same wish
 

@@ -350,6 +350,11 @@ class EventLog:
         newest = await self._ask("XREVRANGE", chat, "+", "-", "COUNT", count)
         return tuple(line_of(name, fields[1]) for name, fields in reversed(newest))
 
+    async def unsay(self, room: str, names: Sequence[str]) -> None:
+        """Remove lines from the room's chat, by id."""
+        if names:
+            await self._ask("XDEL", room_keys(room).chat, *names)
+
     async def claim(self, room: str) -> int:
         """Return the store's time in us, as the arrival of a new connection. Writes nothing."""
         us: int = await self._batch.call(run_call(NOW, (room_keys(room).shard.clock,)))

@@ -52,6 +52,8 @@ class Parcel(msgspec.Struct, frozen=True):
     record: bytes
     """Empty if none was kept."""
     record_ttl_ms: int
+    is_end: bool = False
+    """Whether the game has ended, and the end is in no journal yet."""
     form: int = FORM
 
     @property
@@ -100,8 +102,10 @@ def fencing(room: str, newest: Entry, to: str, due_ms: int | None, ttl_ms: int) 
 
 
 async def let_go(log: EventLog, room: str) -> None:
-    """Strike a fenced room off the list of its old store: it has arrived."""
-    await log.call(Call(packed("ZREM", room_keys(room).shard.due, room)))
+    """Strike a fenced room off the lists of its old store: it has arrived."""
+    shard = room_keys(room).shard
+    await log.call(Call(packed("ZREM", shard.due, room)))
+    await log.call(Call(packed("SREM", shard.ends, room)))
 
 
 async def take_out(log: EventLog, room: str, entries: tuple[Entry, ...]) -> Parcel | None:
@@ -116,10 +120,12 @@ async def take_out(log: EventLog, room: str, entries: tuple[Entry, ...]) -> Parc
         packed("ZSCORE", keys.shard.due, room),
         packed("GET", keys.record),
         packed("PTTL", keys.record),
+        packed("SISMEMBER", keys.shard.ends, room),
     )
     calls = [log.call(Call(command)) for command in commands]
     found = await asyncio.gather(*calls, log.claim(room))
-    secret, ttl_ms, chat, summary, (served, last), due, record, record_ttl_ms, now_us = found
+    secret, ttl_ms, chat, summary, (served, last), due, *rest = found
+    record, record_ttl_ms, is_end, now_us = rest
     if secret is None or ttl_ms <= 0:
         return None
     now_ms = now_us // 1000
@@ -135,6 +141,7 @@ async def take_out(log: EventLog, room: str, entries: tuple[Entry, ...]) -> Parc
         ttl_ms=ttl_ms,
         record=record or b"",
         record_ttl_ms=max(record_ttl_ms, 0),
+        is_end=bool(is_end),
     )
 
 
@@ -159,12 +166,12 @@ async def adopt(log: EventLog, parcel: Parcel, *, is_over: bool, dry: bool = Fal
     keys, first, top = room_keys(parcel.room), parcel.entries[0], parcel.entries[-1]
     shard = keys.shard
     own = (keys.coming, keys.log, keys.secret, keys.ended)
-    touched = (*own, shard.due, shard.clock, shard.lobby, keys.chat, keys.record)
+    touched = (*own, shard.due, shard.clock, shard.lobby, keys.chat, keys.record, shard.ends)
     newest = (f"{top.seq}-0", top.chain, top.stamps.wall_ms, top.stamps.served_ms)
     rest = (
         *(first.stamps.wall_ms, parcel.served_ms, parcel.secret),
         *("" if parcel.due_ms is None else parcel.due_ms, parcel.summary, parcel.ttl_ms),
-        *(int(is_over), int(dry), parcel.record, parcel.record_ttl_ms),
+        *(int(is_over), int(dry), parcel.record, parcel.record_ttl_ms, int(parcel.is_end)),
         *(part for line in parcel.chat for part in line),
     )
     call = run_call(ADOPT, touched, parcel.room, LOBBY, FENCE_ID, *newest, *rest)

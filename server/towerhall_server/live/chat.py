@@ -14,6 +14,7 @@ from towerhall_server.live.viewer import Viewer
 from towerhall_server.room.table import Table
 
 TTL_MS: Final = 60 * 24 * 3_600_000
+MOST_LINES: Final = 100_000
 BACKLOG: Final = 20
 """Lines of chat that a new viewer gets."""
 
@@ -39,6 +40,12 @@ async def say(log: EventLog, table: Table, viewer: Viewer, text: str) -> None:
 def make_emote(log: EventLog, table: Table, viewer: Viewer, name: str) -> None:
     """Publish an emote to all nodes. It may be lost."""
     log.hint(table.code, _encode(_said(table, viewer, name, is_emote=True)))
+
+
+async def unsay(log: EventLog, room: str, alias: str) -> None:
+    """Remove the lines of a person from the chat of a room."""
+    said = ((line.id, _decode(line.text)) for line in await log.said(room, MOST_LINES))
+    await log.unsay(room, [name for name, line in said if line.who == alias])
 
 
 def message_of(line: Line) -> ServerChat | ServerEmote:

@@ -51,7 +51,14 @@ RETRY_SECONDS: Final = 1.0
 LOOK_SECONDS: Final = 0.25
 
 Open = Callable[[str], Awaitable[RoomActor | None]]
+Shuns = Callable[[str, str], Awaitable[bool]]
+"""Returns whether a person wants no invitation by another one. Both are ids."""
 _decode: Final = msgspec.json.Decoder(dict[str, object] | None).decode
+
+
+async def _shuns_no_one(person: str, host: str) -> bool:
+    """Let all invitations through."""
+    return False
 
 
 class _Known(msgspec.Struct, frozen=True):
@@ -224,8 +231,11 @@ class Feed:
 class Events:
     """All who follow what concerns them: here, and on the other nodes."""
 
-    def __init__(self, node: str, store: LobbyStore, open_room: Open) -> None:
-        self._node, self._store, self._open = node, store, open_room
+    def __init__(
+        self, node: str, store: LobbyStore, open_room: Open, shuns: Shuns = _shuns_no_one
+    ) -> None:
+        self._node, self._store, self._open, self._shuns = node, store, open_room, shuns
+        self._inviting: set[asyncio.Task[None]] = set()
         self._feeds: dict[str, Feed] = {}
         self._elsewhere: dict[str, tuple[frozenset[str], float]] = {}
         """By node: who follows there, and when that was told."""
@@ -262,6 +272,8 @@ class Events:
 
     def close(self, reason: str) -> None:
         """Close all viewers at once."""
+        for task in self._inviting:
+            task.cancel()
         for feed in self._feeds.values():
             feed.close()
         for viewer in self.viewers:
@@ -272,10 +284,11 @@ class Events:
     def heard(self, before: Room | None, after: Room, seq: int) -> None:
         """This node has appended a commit. Tell those whose places it changed."""
         is_new = before is None or before.table is not after.table
-        if is_new:
-            known = invited_to(before.table) if before is not None else frozenset()
-            for alias in invited_to(after.table) - known:
-                self._store.invite(after.identity_of(alias), after.table.code)
+        invited = invited_to(after.table) if is_new else frozenset()
+        if invited:  # only before the start
+            task = asyncio.create_task(self._tell_invited(invited, before, after, seq))
+            self._inviting.add(task)
+            task.add_done_callback(self._inviting.discard)
         if not self._feeds and not self._followed:
             return
         people = people_of(after)
@@ -285,7 +298,32 @@ class Events:
             if person not in self._feeds and person not in self._followed:
                 continue
             if has_changed(before, after, alias):
-                self._concern(person, after.table.code, seq, place_of(after, alias))
+                place = place_of(after, alias)
+                if place is None or "invited" not in place:
+                    self._concern(person, after.table.code, seq, place)
+
+    async def _tell_invited(
+        self, invited: frozenset[str], before: Room | None, after: Room, seq: int
+    ) -> None:
+        """Tell those who are invited, unless they have blocked the host (P-207)."""
+        known = frozenset() if before is None else invited_to(before.table)
+        host = after.identity_of(after.table.host) if after.table.host else ""
+        for alias in sorted(invited):
+            person, place = after.identity_of(alias), place_of(after, alias)
+            follows = person in self._feeds or person in self._followed
+            is_news = follows and has_changed(before, after, alias)
+            if alias in known and not is_news:
+                continue
+            try:
+                if await self._shuns(person, host):
+                    continue
+            except StoreError as error:
+                logger.info("an invitation is not told: %s", error)  # it may be lost
+                continue
+            if alias not in known:
+                self._store.invite(person, after.table.code)
+            if is_news and place is not None and "invited" in place:
+                self._concern(person, after.table.code, seq, place)
 
     def _concern(self, person: str, room: str, seq: int, place: Document | None) -> None:
         if person in self._feeds:

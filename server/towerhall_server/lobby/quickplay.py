@@ -11,6 +11,7 @@ Asking is idempotent: a player with a seat in an open room is sent back to it.
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from hashlib import blake2b
 from time import monotonic
@@ -72,16 +73,26 @@ def offer_again(room: Room, store: LobbyStore) -> None:
         store.offer(wish, table.code)
 
 
+Shunned: TypeAlias = Callable[[str], Awaitable[frozenset[str]]]
+"""Returns the ids of the people with whom a person is not seated."""
+
+
 async def _allowed() -> None:
     """Allow another room without a check."""
+
+
+async def _no_one(identity: str) -> frozenset[str]:
+    """Let a person sit beside all others."""
+    return frozenset()
 
 
 class Quickplay:
     """Seats players, on one node of several."""
 
-    def __init__(self, directory: Directory, store: LobbyStore) -> None:
+    def __init__(self, directory: Directory, store: LobbyStore, shunned: Shunned = _no_one) -> None:
         self._directory = directory
         self._store = store
+        self._shunned = shunned
         self.expected = ExpectedPeople(directory, store)
         """Frees a seat again if its player does not come."""
 
@@ -89,12 +100,13 @@ class Quickplay:
         """Return a seat beside players with the wish of the plan. `allow` is called before a room
         is created, and may raise. Raises `StoreError` if the store does not answer."""
         wish, patience = wish_of(plan), monotonic() + PATIENCE_SECONDS
+        shunned = await self._shunned(person.id)
         while True:
-            found = await self._find(wish, person)
+            found = await self._find(wish, person, shunned)
             if found is None:
                 claim = secrets.token_hex(8)
                 if await self._store.claim(wish, claim, CLAIM_MS):
-                    found = await self._make(wish, claim, plan, person, allow)
+                    found = await self._make(wish, claim, plan, person, shunned, allow)
                 elif monotonic() > patience:
                     raise StoreError("no node created a room in time")
                 else:
@@ -102,10 +114,10 @@ class Quickplay:
             if found is not None:
                 return found
 
-    async def _find(self, wish: str, person: Person) -> Seated | None:
-        """Return a seat in one of the open rooms."""
+    async def _find(self, wish: str, person: Person, shunned: AbstractSet[str]) -> Seated | None:
+        """Return a seat in one of the open rooms, beside none of those who are shunned."""
         rooms = await self._open_rooms(wish)
-        return self._return(rooms, person) or await self._join(rooms, person)
+        return self._return(rooms, person) or await self._join(rooms, person, shunned)
 
     async def _open_rooms(self, wish: str) -> dict[RoomActor, int]:
         """Yield the rooms of the list that still exist, and since when they are open."""
@@ -128,10 +140,14 @@ class Quickplay:
                 return seated
         return None
 
-    async def _join(self, rooms: Mapping[RoomActor, int], person: Person) -> Seated | None:
+    async def _join(
+        self, rooms: Mapping[RoomActor, int], person: Person, shunned: AbstractSet[str]
+    ) -> Seated | None:
         for actor, since_ms in rooms.items():
             table = actor.follower.room.table
             if table.status != "waiting" or not table.free_seats():
+                continue
+            if _seats_any(actor, shunned):  # P-207
                 continue
             is_old = now_ms() - since_ms > arrivals.COMING_MS
             if is_old and not await arrivals.is_present(actor):
@@ -154,12 +170,13 @@ class Quickplay:
         claim: str,
         plan: Plan,
         person: Person,
+        shunned: AbstractSet[str],
         allow: Allow,
     ) -> Seated | None:
         """Create an open room and take a seat in it; None if that took too long."""
         try:
             # An earlier claimant may have opened a room since this node looked.
-            found = await self._find(wish, person)
+            found = await self._find(wish, person, shunned)
             if found is not None:
                 await self._let_go(wish, claim)
                 return found
@@ -185,6 +202,12 @@ def _may_begin(actor: RoomActor, since_ms: int) -> bool:
     if table.status not in ("waiting", "sealed"):
         return False
     return bool(table.free_seats()) or now_ms() - since_ms <= FULL_MS
+
+
+def _seats_any(actor: RoomActor, people: AbstractSet[str]) -> bool:
+    """Whether one of these people has a seat."""
+    room = actor.follower.room
+    return bool(people) and any(room.identity_of(alias) in people for alias in room.table.seated)
 
 
 def _seated(actor: RoomActor, person: Person) -> Seated | None:

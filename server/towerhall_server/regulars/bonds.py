@@ -1,10 +1,10 @@
 """Friends and blocks. Two people are friends if each has chosen the other.
 
 A person who is chosen is told, unless they have blocked the other one: that one notices nothing.
-Lists hold handles only, so people who were erased drop out of them.
+Lists hold handles only. People who were erased drop out of a list when its owner reads it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import time
 from typing import Any, Final, Literal
 
@@ -18,6 +18,8 @@ from towerhall_server.store.resp import packed
 
 MOST_FRIENDS: Final = 500
 MOST_BLOCKS: Final = 1000
+MOST_BLOCKERS: Final = 1000
+"""People who have blocked one person; the oldest is forgotten first."""
 MOST_ASKING: Final = 200
 """People who ask for friendship; the oldest is forgotten first."""
 _ADD: Final = load_script("add.lua")
@@ -38,7 +40,7 @@ class Bonds:
             return "nobody"
         added = await self._add(mine, mine.friends, other, MOST_FRIENDS, "refuse")
         if added == "done":
-            await self._drop(mine.blocks, other)
+            await self.unblock(own, other)
             if not await self._has(theirs.blocks, own):
                 await self._add(theirs, theirs.asking, own, MOST_ASKING, "forget")
         return added
@@ -51,17 +53,52 @@ class Bonds:
         await self._drop(person_keys(other).asking, own)
 
     async def block(self, own: str, other: str) -> Added:
-        """Block another person: no profile, no question of friendship."""
-        mine = person_keys(own)
+        """Block another person: no profile, no question of friendship, no match, no invitation."""
+        mine, theirs = person_keys(own), person_keys(other)
         if await self._people.who(other) is None:
             return "nobody"
+        # The way back comes first: after an interruption it does no harm alone.
+        await self._add(theirs, theirs.blockers, own, MOST_BLOCKERS, "forget")
         added = await self._add(mine, mine.blocks, other, MOST_BLOCKS, "refuse")
         if added == "done":
             await self.unfriend(own, other)
+        else:
+            await self._drop(theirs.blockers, own)
         return added
 
     async def unblock(self, own: str, other: str) -> None:
         await self._drop(person_keys(own).blocks, other)
+        await self._drop(person_keys(other).blockers, own)
+
+    async def blocked_ids(self, identity: str) -> frozenset[str]:
+        """Return the ids of the people whom a person has blocked."""
+        return await self._ids(identity, lambda keys: (keys.blocks,))
+
+    async def shunned(self, identity: str) -> frozenset[str]:
+        """Return the ids of the people with whom a person is not matched: one has blocked the
+        other. It takes three round trips, however many they are."""
+        return await self._ids(identity, lambda keys: (keys.blocks, keys.blockers))
+
+    async def shuns(self, identity: str, other: str) -> bool:
+        """Return whether a person has blocked another one. Both are ids."""
+        own = await self._people.handle_of(identity) if other else ""
+        theirs = await self._people.handle_of(other) if own else ""
+        return bool(theirs) and await self._has(person_keys(own).blocks, theirs)
+
+    async def forget(self, own: str, met: Iterable[str]) -> None:
+        """Take a person off the lists of all others who are named by theirs, and of those met."""
+        mine = person_keys(own)
+        lists = (mine.friends, mine.asking, mine.blocks, mine.blockers, mine.met)
+        found = await self._people.calls([Call(packed("ZRANGE", name, 0, -1)) for name in lists])
+        friends, asking, blocks, blockers, newest = map(_texts, found)
+        names = [
+            *(person_keys(each).asking for each in friends),
+            *(person_keys(each).friends for each in asking),
+            *(person_keys(each).blockers for each in blocks),
+            *(person_keys(each).blocks for each in blockers),
+            *(person_keys(each).met for each in sorted({*newest, *met})),
+        ]
+        await self._people.calls([Call(packed("ZREM", name, own)) for name in names])
 
     async def lists(self, own: str) -> dict[str, list[dict[str, object]]]:
         """Return friends, those asked and asking, those blocked, and recent opponents."""
@@ -71,6 +108,10 @@ class Bonds:
         chosen, asking, blocked, met = map(_texts, await self._people.calls(calls))
         mutual = set(chosen) & set(asking)
         people = await self._people.all_of({*chosen, *asking, *blocked, *met})
+        for name, handles in zip(names, (chosen, asking, blocked, met), strict=True):
+            gone = [handle for handle in handles if handle not in people]
+            if gone:
+                await self._people.calls([Call(packed("ZREM", name, *gone))])
 
         def shown(handles: Sequence[str], *, named: bool = False) -> list[dict[str, object]]:
             return [_shown(people[handle], named=named) for handle in handles if handle in people]
@@ -83,6 +124,17 @@ class Bonds:
             "blocked": shown(blocked),
             "met": shown([each for each in met if each not in hidden]),
         }
+
+    async def _ids(
+        self, identity: str, lists: Callable[[PersonKeys], tuple[str, ...]]
+    ) -> frozenset[str]:
+        """Return the ids of the people on some lists of a person."""
+        own = await self._people.handle_of(identity)
+        if not own:
+            return frozenset()
+        calls = [Call(packed("ZRANGE", name, 0, -1)) for name in lists(person_keys(own))]
+        handles = {each for found in await self._people.calls(calls) for each in _texts(found)}
+        return frozenset(who.id for who in (await self._people.all_of(handles)).values())
 
     async def _add(self, keys: PersonKeys, name: str, handle: str, most: int, full: str) -> Added:
         now_ms = round(1000 * time())

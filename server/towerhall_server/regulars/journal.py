@@ -241,12 +241,12 @@ class Journal:
 
 
 def write_rating(rating: Rating) -> str:
-    return f"{rating.mu} {rating.sigma} {rating.games}"
+    return f"{rating.mu} {rating.sigma} {rating.games} {rating.change}"
 
 
 def read_rating(text: bytes) -> Rating:
-    mu, sigma, games = text.decode().split(" ")
-    return Rating(float(mu), float(sigma), int(games))
+    mu, sigma, games, change = text.decode().split(" ")
+    return Rating(float(mu), float(sigma), int(games), int(change))
 
 
 def _apply_call(change: PersonChange, generation: int) -> Call:

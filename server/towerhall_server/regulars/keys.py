@@ -41,6 +41,8 @@ class PersonKeys(msgspec.Struct, frozen=True):
     """People who have chosen this person, by time."""
     blocks: str
     """People whom this person has blocked, by time."""
+    blockers: str
+    """People who have blocked this person, by time."""
 
     @property
     def projected(self) -> tuple[str, str, str, str]:
@@ -49,7 +51,7 @@ class PersonKeys(msgspec.Struct, frozen=True):
 
 def person_keys(handle: str) -> PersonKeys:
     tag = f"towerhall:{{p:{handle}}}"
-    names = ("who", "sums", "past", "met", "friends", "asking", "blocks")
+    names = ("who", "sums", "past", "met", "friends", "asking", "blocks", "blockers")
     return PersonKeys(*(f"{tag}:{name}" for name in names))
 
 

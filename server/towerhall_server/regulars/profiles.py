@@ -99,6 +99,12 @@ class Profiles:
         ]
         return numbers, most >= MOST_PAST or len(past) < most
 
+    async def slips(self, handle: str) -> list[Slip]:
+        """Return the slips in the history of a person."""
+        call = Call(packed("LRANGE", person_keys(handle).past, 0, -1))
+        numbers = [_past(entry)[0] for entry in (await self._people.calls([call]))[0]]
+        return list((await self._journal.slips(numbers)).values())
+
     async def leaderboard(self, game: str, first: int, most: int) -> dict[str, object]:
         """Return a page of a leaderboard, from that place on, which counts from 1."""
         key = board_key(game)
@@ -167,7 +173,12 @@ def _table(game: str, seats: int, counts: Mapping[str, int]) -> dict[str, object
 
 def _rating(game: str, text: bytes, rank: int | None) -> dict[str, object]:
     rating = read_rating(text)
-    shown: dict[str, object] = {"game": game, "points": points(rating), "games": rating.games}
+    shown: dict[str, object] = {
+        "game": game,
+        "points": points(rating),
+        "games": rating.games,
+        "change": rating.change,
+    }
     if rating.games < PLACED_GAMES:
         shown["provisional"] = True
     return shown | ({} if rank is None else {"rank": rank + 1})

@@ -22,6 +22,8 @@ class Rating(msgspec.Struct, frozen=True, array_like=True):
     mu: float
     sigma: float
     games: int = 0
+    change: int = 0
+    """By how many points the newest game changed it."""
 
 
 NEW: Final = Rating(round(_MODEL.mu, DIGITS), round(_MODEL.sigma, DIGITS))
@@ -32,9 +34,13 @@ def rated(before: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]
     teams = [[_MODEL.rating(mu=each.mu, sigma=each.sigma)] for each in before]
     after = _MODEL.rate(teams, ranks=[float(place) for place in places])
     return tuple(
-        Rating(round(team[0].mu, DIGITS), round(team[0].sigma, DIGITS), old.games + 1)
+        _after(Rating(round(team[0].mu, DIGITS), round(team[0].sigma, DIGITS), old.games + 1), old)
         for team, old in zip(after, before, strict=True)
     )
+
+
+def _after(new: Rating, old: Rating) -> Rating:
+    return msgspec.structs.replace(new, change=points(new) - points(old))
 
 
 def points(rating: Rating) -> int:

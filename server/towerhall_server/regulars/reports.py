@@ -31,6 +31,7 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     """One report."""
 
     room: str
+    """Empty for a report of a person by handle."""
     by: str
     """Id of the person who reports."""
     person: str

@@ -10,11 +10,12 @@ from towerhall_server.live.directory import Directory
 from towerhall_server.regulars.bonds import Bonds
 from towerhall_server.regulars.consumer import Consumer
 from towerhall_server.regulars.ends import End, end_of
-from towerhall_server.regulars.erasure import Erasure
+from towerhall_server.regulars.erasure import Erasure, ReadRoom, no_room
 from towerhall_server.regulars.journal import Journal
 from towerhall_server.regulars.people import PeopleStore
 from towerhall_server.regulars.profiles import Profiles
 from towerhall_server.regulars.reports import Reports
+from towerhall_server.room.state import Room
 
 
 class Regulars(msgspec.Struct, frozen=True):
@@ -38,13 +39,17 @@ def open_regulars(
     log: EventLog,
     lobby: LobbyStore,
     accounts: AccountStore,
+    read_room: ReadRoom = no_room,
     *,
     chat_from_the_start: bool = True,
 ) -> Regulars:
     """Join the parts. Nothing is called."""
     journal, people = Journal(log), PeopleStore(log)
     profiles, bonds, reports = Profiles(journal, people), Bonds(log, people), Reports(log)
-    erasure = Erasure(log, lobby, people, profiles, bonds, reports, accounts, PushStore(log))
+    pushes = PushStore(log)
+    erasure = Erasure(
+        log, lobby, people, profiles, bonds, reports, accounts, pushes, read_room
+    )
     return Regulars(journal, people, profiles, bonds, reports, erasure, chat_from_the_start)
 
 
@@ -53,7 +58,12 @@ def regulars_of(
 ) -> tuple[Regulars, Consumer]:
     """The parts on the store of this node, and their consumer."""
     log = directory.node.log
-    regulars = open_regulars(log, lobby, accounts, chat_from_the_start=newcomers_chat)
+
+    async def read_room(code: str) -> Room | None:
+        replica = await directory.read(code)
+        return None if replica is None else replica.room
+
+    regulars = open_regulars(log, lobby, accounts, read_room, chat_from_the_start=newcomers_chat)
     return regulars, consumer_of(regulars, directory)
 
 

@@ -13,6 +13,7 @@ from tests.browser.nikitin.player import drawn
 from tests.browser.nikitin.tables import finish as finish_nikitin
 from tests.browser.nikitin.tables import in_phase
 from tests.browser.nikitin.tables import set_table as set_nikitin
+from tests.browser.people import counted, play, play_with_bots, with_a_past
 from tests.browser.playground import entered, messages
 from tests.browser.waiting import until
 from tests.end_to_end.games import QUICK
@@ -80,6 +81,85 @@ async def playground(url: str, visitors: Visitors, size: Size) -> Page:
     await messages(page, "welcome").click()
     await page.locator("[data-shown=bytes]").wait_for()
     await page.evaluate("scrollTo(0, 0)")
+    return page
+
+
+async def past(url: str) -> list[Guest]:
+    """Ada has a past: rated games, and others with bots and with more people."""
+    guests = await with_a_past(url, ("Ada", "Björn", "Çelik"))
+    service, ada = Service(url), guests[0]
+    await play(url, guests[1], ada)
+    for seed in range(2):
+        await play_with_bots(url, ada, seed)
+    await counted(url, ada, 13)
+    await service.befriend(guests[1].token, (await service.my_profile(ada.token))["handle"])
+    await service.befriend(ada.token, (await service.my_profile(guests[2].token))["handle"])
+    return guests
+
+
+async def profile(url: str, visitors: Visitors, size: Size) -> Page:
+    ada, *_ = await past(url)
+    page = await visitors.visit(f"{url}#/me", guest=ada, viewport=size)
+    await page.locator("[data-games]").wait_for()
+    return page
+
+
+async def profile_of_another(url: str, visitors: Visitors, size: Size) -> Page:
+    ada, bjorn, _ = await past(url)
+    handle = (await Service(url).my_profile(ada.token))["handle"]
+    page = await visitors.visit(f"{url}#/people/{handle}", guest=bjorn, viewport=size)
+    await page.locator("[data-games]").wait_for()
+    return page
+
+
+async def profile_of_a_newcomer(url: str, visitors: Visitors, size: Size) -> Page:
+    page = await visitors.visit(f"{url}#/me", guest=await Service(url).guest("Ada"), viewport=size)
+    await page.get_by_role("link", name="Play a game").wait_for()
+    return page
+
+
+async def erasing(url: str, visitors: Visitors, size: Size) -> Page:
+    page = await profile_of_a_newcomer(url, visitors, size)
+    await page.get_by_role("button", name="Erase my data").click()
+    await page.locator("dialog[open]").wait_for()
+    return page
+
+
+async def friends(url: str, visitors: Visitors, size: Size) -> Page:
+    ada, *_ = await past(url)
+    page = await visitors.visit(f"{url}#/friends", guest=ada, viewport=size)
+    await page.get_by_role("button", name="Accept").wait_for()
+    return page
+
+
+async def leaderboard(url: str, visitors: Visitors, size: Size) -> Page:
+    ada, *_ = await past(url)
+    page = await visitors.visit(f"{url}#/leaderboards", guest=ada, viewport=size)
+    await page.get_by_role("row").nth(1).wait_for()
+    return page
+
+
+async def end_of_a_rated_game(url: str, visitors: Visitors, size: Size) -> Page:
+    ada, bjorn = [await Service(url).guest(name) for name in ("Ada", "Björn")]
+    code = await play(url, ada, bjorn)
+    page = await visitors.visit(f"{url}#/r/{code}", guest=ada, viewport=size)
+    await page.get_by_text("Rating:").wait_for()
+    return page
+
+
+async def person_in_a_seat(url: str, visitors: Visitors, size: Size) -> Page:
+    page = await end_of_a_rated_game(url, visitors, size)
+    await page.get_by_role("button", name="Björn").last.click()
+    await page.get_by_role("button", name="Profile").click()
+    await page.get_by_role("link", name="Profile", exact=True).wait_for()
+    return page
+
+
+async def reporting(url: str, visitors: Visitors, size: Size) -> Page:
+    page = await end_of_a_rated_game(url, visitors, size)
+    await page.get_by_role("button", name="Björn").last.click()
+    await page.get_by_role("button", name="Report").click()
+    await page.get_by_role("button", name="Send the report").wait_for()
     return page
 
 
@@ -275,6 +355,15 @@ SCENES: Final[Mapping[str, Scene]] = {
         rules,
         lesson,
         saved_game,
+        profile,
+        profile_of_another,
+        profile_of_a_newcomer,
+        erasing,
+        friends,
+        leaderboard,
+        end_of_a_rated_game,
+        person_in_a_seat,
+        reporting,
         playground,
         no_room,
         waiting,

@@ -12,10 +12,16 @@ export type Route =
   | { page: "playground" }
   | { page: "rules"; game: string }
   | { page: "learn"; game: string }
+  | { page: "me" }
+  | { page: "friends" }
+  | { page: "person"; handle: string }
+  | { page: "leaderboard"; game: string }
   | { page: "nowhere" };
 
 /** Pages that the server has paths for. */
 const SERVED: Route["page"][] = ["room", "playground"];
+/** The form of handles (P-202). */
+const HANDLE = /^[A-Za-z0-9_-]{11}$/;
 const CODE = /^[A-HJ-NP-Z]{6}$/;
 
 export function parseRoute(hash: string): Route {
@@ -32,6 +38,10 @@ export function parseRoute(hash: string): Route {
   if (head === "playground" && parts.length === 1) return { page: "playground" };
   if (head === "rules" && first && parts.length === 2) return { page: "rules", game: first };
   if (head === "learn" && first && parts.length === 2) return { page: "learn", game: first };
+  if (head === "me" && parts.length === 1) return { page: "me" };
+  if (head === "friends" && parts.length === 1) return { page: "friends" };
+  if (head === "people" && HANDLE.test(first) && parts.length === 2) return { page: "person", handle: first };
+  if (head === "leaderboards" && parts.length <= 2) return { page: "leaderboard", game: first };
   return { page: "nowhere" };
 }
 

@@ -66,6 +66,13 @@ class Session {
     this.#keepReplaced(null);
   }
 
+  /** This person is gone, with all that this browser keeps of their rooms. */
+  forget(): void {
+    this.leave();
+    this.#rooms = {};
+    for (const name of ["rooms", "mine", "chats"]) keep(name, null);
+  }
+
   /** The identity before a link or a sign-in, until the change is confirmed or a day has passed. */
   get before(): Guest | null {
     return this.#replaced && Date.now() - this.#replaced.at < UNDO_MS ? this.#replaced.guest : null;

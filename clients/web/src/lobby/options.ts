@@ -46,7 +46,8 @@ export function listedName(name: string): string {
 /** All names in a list of rooms. Bot accounts are told apart by a word. */
 export function listedNames(room: { names: string[]; bot_accounts_at?: number[] }): string {
   const word = (name: string, at: number) => (room.bot_accounts_at?.includes(at) ? t("rooms.bot_account", { name }) : listedName(name));
-  return room.names.map(word).join(", ");
+  // The name of a person who was erased is empty (P-209).
+  return room.names.map(word).filter(Boolean).join(", ");
 }
 
 /** Whether bot accounts may sit, as the service takes it: servers of older levels know none. */

@@ -12,9 +12,11 @@ export interface Wishes {
   isPrivate: boolean;
   /** Whether programs of other people may sit without an invitation. */
   botAccounts: boolean;
+  /** The result counts for ratings, and bots take no seat (P-201). */
+  rated: boolean;
 }
 
 export function newWishes(game: GameDescription, pace: Pace): Wishes {
   const [least, most] = game.seats;
-  return { game: game.name, seats: Math.min(most, Math.max(least, 3)), options: defaults(game), turnSeconds: 0, pace, isPrivate: false, botAccounts: false };
+  return { game: game.name, seats: Math.min(most, Math.max(least, 3)), options: defaults(game), turnSeconds: 0, pace, isPrivate: false, botAccounts: false, rated: false };
 }

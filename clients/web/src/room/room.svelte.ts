@@ -42,6 +42,7 @@ export class Room {
   trouble = $state.raw<Ending | null>(null);
   /** The newest frame, for animation; null after a break, when nothing should move. */
   frame = $state.raw<Frame | null>(null);
+  #knowsBlocked = false;
   /** A plan is being carried out: the table is being set. */
   isSetting = $state(false);
 
@@ -164,10 +165,21 @@ export class Room {
     if (this.#wasAway) toast(t("line.returned"));
     this.#wasAway = false;
     void this.log.fill();
+    if (!this.#knowsBlocked) void this.#knowBlocked();
     const plan = this.#plan;
     // Once is enough: after a break, commands that were under way are sent again by themselves.
     this.#plan = null;
     if (plan) void this.#carryOut(plan);
+  }
+
+  /** Leave out the chat of those whom this person has blocked (P-207). Without an answer all are heard, as before. */
+  async #knowBlocked(): Promise<void> {
+    this.#knowsBlocked = true;
+    try {
+      this.talk.block(await session.ask((token) => session.service.blockedIds(token, this.code, this.key)));
+    } catch {
+      this.#knowsBlocked = false;
+    }
   }
 
   /** The answer; none ever if the table ends before, which the page shows in place of the board. */

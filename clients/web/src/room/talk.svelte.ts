@@ -32,11 +32,13 @@ export class Talk {
   emotes = $state.raw<readonly Shown[]>([]);
   /** Names by id: whom this player has muted. */
   muted = $state.raw<ReadonlyMap<string, string>>(new Map());
+  /** By id: whom this person has blocked (P-207). */
+  blocked = $state.raw<ReadonlySet<string>>(new Set());
   /** Whether the chat is visible now. */
   isOpen = $state(false);
   /** The id of the newest line that was visible, here or in an earlier visit. */
   #read = $state.raw("");
-  readonly heard = $derived(this.lines.filter((line) => !this.muted.has(line.who)));
+  readonly heard = $derived(this.lines.filter((line) => this.#hears(line.who)));
   readonly unread = $derived(this.heard.filter((line) => !this.isMine(line) && byTime(line, { id: this.#read }) > 0).length);
   readonly #table: Table;
   readonly #code: string;
@@ -64,6 +66,16 @@ export class Talk {
     this.muted = muted;
   }
 
+  /** Show nothing more of these people. */
+  block(ids: Iterable<string>): void {
+    this.blocked = new Set([...this.blocked, ...ids]);
+    this.emotes = this.emotes.filter(({ who }) => this.#hears(who));
+  }
+
+  #hears(who: string): boolean {
+    return !this.muted.has(who) && !this.blocked.has(who);
+  }
+
   isMine({ who, seat }: { who: string; seat: number | null }): boolean {
     return who === "" ? seat !== null && seat === this.#table.seat : who === this.#table.you;
   }
@@ -75,7 +87,7 @@ export class Talk {
 
   hear(event: TableEvent): void {
     if (event.kind === "chat") this.#add({ id: event.id, name: event.name, seat: event.seat, text: event.text, wallMs: event.wallMs, who: event.who });
-    if (event.kind === "emote" && !this.muted.has(event.who)) this.#flash(event);
+    if (event.kind === "emote" && this.#hears(event.who)) this.#flash(event);
   }
 
   #add(line: Line): void {

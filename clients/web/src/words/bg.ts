@@ -101,6 +101,12 @@ export default {
   "home.starting": "Масата се подготвя…",
   "home.title": "Строй високо. Играй с други.",
 
+  // people
+  "people.me": "Моят профил",
+  "people.nav.hall": "Приятели и класации",
+  "people.hall.friends": "Приятели",
+  "people.hall.boards": "Класации",
+
   // lists of rooms
   "rooms.bot": "бот ({level})",
   "rooms.bot_account": "{name} (бот акаунт)",
@@ -148,6 +154,7 @@ export default {
   "create.private.about": "Не се показва в списъка. Влизат само хора с връзката.",
   "create.bot_accounts": "Бот акаунти могат да играят",
   "create.bot_accounts.about": "Програми на други хора. Всички виждат, че са програми.",
+  "create.rated": "Игра с рейтинг",
   "create.save": "Запази опциите",
   "create.seats": "Места",
   "create.title": "Нова стая",

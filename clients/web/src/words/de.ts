@@ -101,6 +101,12 @@ export default {
   "home.starting": "Der Tisch wird vorbereitet …",
   "home.title": "Hoch bauen. Zusammen spielen.",
 
+  // people
+  "people.me": "Mein Profil",
+  "people.nav.hall": "Freunde und Bestenlisten",
+  "people.hall.friends": "Freunde",
+  "people.hall.boards": "Bestenlisten",
+
   // lists of rooms
   "rooms.bot": "Bot ({level})",
   "rooms.bot_account": "{name} (Bot-Konto)",
@@ -148,6 +154,7 @@ export default {
   "create.private.about": "Steht nicht in der Liste. Nur wer den Link hat, kommt herein.",
   "create.bot_accounts": "Bot-Konten dürfen mitspielen",
   "create.bot_accounts.about": "Programme anderer Leute. Alle sehen, dass es Programme sind.",
+  "create.rated": "Gewertete Partie",
   "create.save": "Optionen speichern",
   "create.seats": "Plätze",
   "create.title": "Neuer Raum",

@@ -98,6 +98,12 @@ export default {
   "home.starting": "Setting up the table…",
   "home.title": "Build high. Play together.",
 
+  // people
+  "people.me": "My profile",
+  "people.nav.hall": "Friends and leaderboards",
+  "people.hall.friends": "Friends",
+  "people.hall.boards": "Leaderboards",
+
   // lists of rooms
   "rooms.bot": "bot ({level})",
   "rooms.bot_account": "{name} (bot account)",
@@ -145,6 +151,7 @@ export default {
   "create.private.about": "Not listed. Only people with the link can join.",
   "create.bot_accounts": "Bot accounts may join",
   "create.bot_accounts.about": "Programs of other people. Everybody sees that they are programs.",
+  "create.rated": "Rated game",
   "create.save": "Save the options",
   "create.seats": "Seats",
   "create.title": "New room",

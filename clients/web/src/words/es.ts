@@ -101,6 +101,12 @@ export default {
   "home.starting": "Preparando la mesa…",
   "home.title": "Construye alto. Juega en compañía.",
 
+  // people
+  "people.me": "Mi perfil",
+  "people.nav.hall": "Amigos y clasificaciones",
+  "people.hall.friends": "Amigos",
+  "people.hall.boards": "Clasificaciones",
+
   // lists of rooms
   "rooms.bot": "bot ({level})",
   "rooms.bot_account": "{name} (cuenta de bot)",
@@ -148,6 +154,7 @@ export default {
   "create.private.about": "No sale en la lista. Solo entra quien tiene el enlace.",
   "create.bot_accounts": "Pueden entrar cuentas de bot",
   "create.bot_accounts.about": "Programas de otras personas. Todos ven que son programas.",
+  "create.rated": "Partida puntuada",
   "create.save": "Guardar las opciones",
   "create.seats": "Asientos",
   "create.title": "Sala nueva",

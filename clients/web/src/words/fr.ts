@@ -101,6 +101,12 @@ export default {
   "home.starting": "Préparation de la table…",
   "home.title": "Bâtis haut. Joue à plusieurs.",
 
+  // people
+  "people.me": "Mon profil",
+  "people.nav.hall": "Amis et classements",
+  "people.hall.friends": "Amis",
+  "people.hall.boards": "Classements",
+
   // lists of rooms
   "rooms.bot": "bot ({level})",
   "rooms.bot_account": "{name} (compte de robot)",
@@ -148,6 +154,7 @@ export default {
   "create.private.about": "Absent de la liste. Seuls ceux qui ont le lien entrent.",
   "create.bot_accounts": "Les comptes de robot peuvent jouer",
   "create.bot_accounts.about": "Des programmes d’autres personnes. Tout le monde voit que ce sont des programmes.",
+  "create.rated": "Partie classée",
   "create.save": "Enregistrer les options",
   "create.seats": "Places",
   "create.title": "Nouveau salon",

@@ -101,6 +101,12 @@ export default {
   "home.starting": "Preparazione del tavolo…",
   "home.title": "Costruisci in alto. Gioca in compagnia.",
 
+  // people
+  "people.me": "Il mio profilo",
+  "people.nav.hall": "Amici e classifiche",
+  "people.hall.friends": "Amici",
+  "people.hall.boards": "Classifiche",
+
   // lists of rooms
   "rooms.bot": "bot ({level})",
   "rooms.bot_account": "{name} (account bot)",
@@ -148,6 +154,7 @@ export default {
   "create.private.about": "Non è in elenco. Entra solo chi ha il link.",
   "create.bot_accounts": "Gli account bot possono giocare",
   "create.bot_accounts.about": "Programmi di altre persone. Tutti vedono che sono programmi.",
+  "create.rated": "Partita classificata",
   "create.save": "Salva le opzioni",
   "create.seats": "Posti",
   "create.title": "Nuova stanza",

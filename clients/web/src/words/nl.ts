@@ -101,6 +101,12 @@ export default {
   "home.starting": "De tafel wordt klaargezet…",
   "home.title": "Bouw hoog. Speel samen.",
 
+  // people
+  "people.me": "Mijn profiel",
+  "people.nav.hall": "Vrienden en ranglijsten",
+  "people.hall.friends": "Vrienden",
+  "people.hall.boards": "Ranglijsten",
+
   // lists of rooms
   "rooms.bot": "bot ({level})",
   "rooms.bot_account": "{name} (botaccount)",
@@ -148,6 +154,7 @@ export default {
   "create.private.about": "Staat niet in de lijst. Alleen wie de link heeft, komt binnen.",
   "create.bot_accounts": "Botaccounts mogen meedoen",
   "create.bot_accounts.about": "Programma’s van andere mensen. Iedereen ziet dat het programma’s zijn.",
+  "create.rated": "Partij met rating",
   "create.save": "Opties opslaan",
   "create.seats": "Plaatsen",
   "create.title": "Nieuwe kamer",

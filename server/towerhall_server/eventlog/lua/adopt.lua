@@ -2,19 +2,20 @@
 -- The entries keep their stamps and chains, so the room's clock must fit them: a service clock that
 -- is ahead would take time from players, and no verifier would accept the record.
 --
--- KEYS  coming, log, secret, ended, due, clock, lobby, chat, record (all of one slot)
+-- KEYS  coming, log, secret, ended, due, clock, lobby, chat, record, ends (all of one slot)
 -- ARGV  room; channel of the lobby; commit id of fences; of the newest entry: id in the stream,
 --       chain, wall ms, served ms; wall ms of the first entry; served ms of the other store when the
 --       room was read; secret; deadline by that clock, or ''; summary; ttl in ms; '1' if the game is
---       over; '1' to write nothing; record, or ''; its ttl in ms; then of each line of chat: id, text
+--       over; '1' to write nothing; record, or ''; its ttl in ms; '1' if the end of the game is in no
+--       journal yet; then of each line of chat: id, text
 -- Returns {'OK'}, {'SAME'}, {'EXISTS'}, {'TORN'}, {'AHEAD', ms} or {'BEHIND', ms}
 
 local MOST_DOUBT_MS = 5000
 local MOST_LEAD_MS = 500
-local FIRST_LINE = 18
-local coming, log, secret, ended, due, clock, lobby, chat, record = unpack(KEYS)
+local FIRST_LINE = 19
+local coming, log, secret, ended, due, clock, lobby, chat, record, ends = unpack(KEYS)
 local room, lobby_channel, fence, top_id, chain, wall, served, first_wall, served_there, own_secret,
-  deadline, summary, ttl, over, dry, own_record, record_ttl = unpack(ARGV, 1, FIRST_LINE - 1)
+  deadline, summary, ttl, over, dry, own_record, record_ttl, is_end = unpack(ARGV, 1, FIRST_LINE - 1)
 wall, served, served_there = tonumber(wall), tonumber(served), tonumber(served_there)
 
 local function whole(number) return string.format('%.0f', number) end
@@ -81,4 +82,5 @@ end
 for i = FIRST_LINE, #ARGV, 2 do redis.call('XADD', chat, ARGV[i], 'b', ARGV[i + 1]) end
 redis.call('PEXPIRE', chat, ttl)
 if own_record ~= '' then redis.call('SET', record, own_record, 'PX', record_ttl) end
+if is_end == '1' then redis.call('SADD', ends, room) end
 return {'OK'}

@@ -38,8 +38,10 @@ class Whom(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NewReport(msgspec.Struct, forbid_unknown_fields=True):
-    room: str
     reason: Reason
+    room: str = ""
+    handle: str = ""
+    """The person outside of rooms; such a report holds no lines of chat."""
     seat: int | None = None
     id: str = ""
     """The person as the room names them (P-19), if they have no seat."""
@@ -64,6 +66,15 @@ class _Ranks(msgspec.Struct, forbid_unknown_fields=True):
     most: Annotated[int, msgspec.Meta(ge=1, le=MOST_PAGE)] = PAGE
 
 
+class _SeatInRoom(msgspec.Struct, forbid_unknown_fields=True):
+    room: str
+    seat: Annotated[int, msgspec.Meta(ge=0, le=100)]
+
+
+class _InRoom(msgspec.Struct, forbid_unknown_fields=True):
+    room: str
+
+
 class _After(msgspec.Struct, forbid_unknown_fields=True):
     after: LineId | Literal[""] = ""
 
@@ -81,6 +92,17 @@ def ranks_wish(request: Request) -> tuple[int, int]:
     """The first place and the number of places that a request asks for."""
     wanted = _query(request, _Ranks)
     return wanted.first, wanted.most
+
+
+def seat_wish(request: Request) -> tuple[str, int]:
+    """The room and the seat whose person is asked for."""
+    wanted = _query(request, _SeatInRoom)
+    return wanted.room, wanted.seat
+
+
+def room_wish(request: Request) -> str:
+    """The room in which the caller's blocks are asked for."""
+    return _query(request, _InRoom).room
 
 
 def after_wish(request: Request) -> str:

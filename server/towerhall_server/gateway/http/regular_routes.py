@@ -26,6 +26,8 @@ from towerhall_server.gateway.http.regular_requests import (
     games_wish,
     handle_of,
     ranks_wish,
+    room_wish,
+    seat_wish,
 )
 from towerhall_server.gateway.http.routes import KEY_HEADER
 from towerhall_server.gateway.responses import RefusedError, answer, read_body
@@ -65,9 +67,11 @@ class RegularRoutes:
             reading("/v1/me/people", self.people),
             post("/v1/me/friends", self.befriend),
             post("/v1/me/blocks", self.block),
+            reading("/v1/me/blocks", self.blocked),
             post("/v1/me/reports", self.report),
             reading("/v1/me/export", self.export),
             post("/v1/me/erase", self.erase),
+            reading("/v1/people", self.profile_by_seat),
             reading("/v1/people/{handle}", self.profile),
             reading("/v1/people/{handle}/games", self.games),
             reading("/v1/leaderboards/{game}", self.leaderboard),
@@ -112,11 +116,24 @@ class RegularRoutes:
         bonds = self._regulars.bonds
         return await self._bind(request, bonds.block, bonds.unblock)
 
+    async def blocked(self, request: Request) -> Response:
+        """List the blocked people as a room names them, so that a client can leave out what they
+        say there."""
+        person = (await self._asking(request)).person
+        room = await self._room(request, room_wish(request), person)
+        blocked = await self._regulars.bonds.blocked_ids(person.id)
+        aliases = map(room.alias_of, blocked) if room.table.aliased else ()
+        return answer({"ids": sorted(aliases)})
+
     async def report(self, request: Request) -> Response:
         """Put a person into the queue of the operator, with the lines in question."""
         person = (await self._asking(request)).person
         wanted = await read_body(request, NewReport)
         await self._hall.take(reports_per_identity=person.id)
+        if bool(wanted.handle) == bool(wanted.room):
+            raise RefusedError("bad_request", detail="give handle, or room")
+        if wanted.handle:
+            return await self._report_by_handle(wanted, person)
         room = await self._room(request, wanted.room, person)
         alias = self._alias(room, wanted.seat, wanted.id)
         if alias == room.alias_of(person.id):
@@ -145,9 +162,28 @@ class RegularRoutes:
             wanted.text,
             tuple(lines[-MOST_LINES:]),
         )
-        await self._regulars.reports.add(room.table.operator, report)
+        return await self._keep(room.table.operator, report)
+
+    async def _report_by_handle(self, wanted: NewReport, person: Person) -> Response:
+        if wanted.seat is not None or wanted.id or wanted.lines:
+            raise RefusedError("bad_request", detail="seat, id and lines are of a room")
+        who = await self._regulars.people.who(handle_of(wanted.handle))
+        if who is None:
+            raise RefusedError("not_found")
+        if who.id == person.id:
+            raise RefusedError("bad_request", detail="you cannot report yourself")
+        report = Report("", person.id, who.id, who.name, wanted.reason, wanted.text)
+        return await self._keep("", report)
+
+    async def _keep(self, operator: str, report: Report) -> Response:
+        """Put a report into the queue of an operator."""
+        await self._regulars.reports.add(operator, report)
         self._hall.audit.note(
-            PEOPLE, "person_reported", person=identity, room=wanted.room, reason=wanted.reason
+            PEOPLE,
+            "person_reported",
+            person=report.person,
+            room=report.room,
+            reason=report.reason,
         )
         return answer({"lines": len(report.lines)}, 201)
 
@@ -182,6 +218,19 @@ class RegularRoutes:
 
     async def profile(self, request: Request) -> Response:
         who, _ = await self._visible(request)
+        return answer(await self._regulars.profiles.profile(who))
+
+    async def profile_by_seat(self, request: Request) -> Response:
+        """Return the profile of a person by a seat in a room where the caller may be."""
+        person = (await self._asking(request)).person
+        code, seat = seat_wish(request)
+        room = await self._room(request, code, person)
+        people = self._regulars.people
+        handle = await people.handle_of(room.identity_of(self._alias(room, seat, "")))
+        reader = await people.handle_of(person.id)
+        who = await self._regulars.profiles.visible(handle, reader) if handle else None
+        if who is None:
+            raise RefusedError("not_found")
         return answer(await self._regulars.profiles.profile(who))
 
     async def games(self, request: Request) -> Response:

@@ -1,7 +1,7 @@
 -- Erases a person. Number and ratings stay for some weeks under a handle that leads to nobody: the
 -- ratings of others may still be computed from them.
 --
--- KEYS  who, sums, past, met, friends, asking, blocks (all of one slot)
+-- KEYS  who, sums, past, met, friends, asking, blocks, blockers (all of one slot)
 -- ARGV  1 ms for which the rating stays
 
 local kept = {}
