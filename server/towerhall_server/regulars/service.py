@@ -47,9 +47,7 @@ def open_regulars(
     journal, people = Journal(log), PeopleStore(log)
     profiles, bonds, reports = Profiles(journal, people), Bonds(log, people), Reports(log)
     pushes = PushStore(log)
-    erasure = Erasure(
-        log, lobby, people, profiles, bonds, reports, accounts, pushes, read_room
-    )
+    erasure = Erasure(log, lobby, people, profiles, bonds, reports, accounts, pushes, read_room)
     return Regulars(journal, people, profiles, bonds, reports, erasure, chat_from_the_start)
 
 
