@@ -9,7 +9,6 @@ the standard library is imported: this file also runs inside the build of a whee
 """
 
 import argparse
-import gzip
 import hashlib
 import json
 import os
@@ -98,7 +97,7 @@ def build(*, force: bool = False) -> Path:
         "the page could not be bundled; what is wrong with it stands above",
     )
     build_worker(node, fresh)
-    pack(fresh)
+    pack(node, fresh)
     shutil.rmtree(DIST, ignore_errors=True)
     fresh.rename(DIST)
     size = sum(path.stat().st_size for path in DIST.rglob("*.gz"))
@@ -199,14 +198,10 @@ def resolve_lock() -> None:
     LOCK.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
-def pack(folder: Path) -> None:
-    """Put a gzip beside every file that gets smaller by it; the same input gives the same bytes."""
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in PACKED_KINDS and path.is_file():
-            content = path.read_bytes()
-            packed = gzip.compress(content, 9, mtime=0)
-            if len(packed) < len(content):
-                path.with_name(path.name + ".gz").write_bytes(packed)
+def pack(node: Node, folder: Path) -> None:
+    """Put a gzip beside every file that gets smaller by it."""
+    command = [str(node.node), "pack.mjs", str(folder), *sorted(PACKED_KINDS)]
+    _run(command, node, WEB, "the page could not be packed")
 
 
 def need_node() -> Node:

@@ -152,15 +152,19 @@ def test_a_command_that_fails_is_told_with_what_it_was_for(tmp_path: Path) -> No
 
 
 def test_files_are_packed_where_that_helps_and_the_same_each_time(tmp_path: Path) -> None:
+    node = build.need_node()
+    build.install(node)
     (tmp_path / "page.js").write_text("tower " * 100)
+    (tmp_path / "large.js").write_text("tower " * 50_000)
     (tmp_path / "tiny.js").write_text("1")
     (tmp_path / "photo.png").write_bytes(bytes(1000))
-    build.pack(tmp_path)
+    build.pack(node, tmp_path)
     packed = (tmp_path / "page.js.gz").read_bytes()
     assert gzip.decompress(packed) == b"tower " * 100
+    assert gzip.decompress((tmp_path / "large.js.gz").read_bytes()) == b"tower " * 50_000
     assert not (tmp_path / "tiny.js.gz").exists()
     assert not (tmp_path / "photo.png.gz").exists()
-    build.pack(tmp_path)
+    build.pack(node, tmp_path)
     assert (tmp_path / "page.js.gz").read_bytes() == packed
 
 
