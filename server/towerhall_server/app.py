@@ -66,7 +66,7 @@ from towerhall_server.live.records import InPublic, Records
 from towerhall_server.live.search_process import start_search_process
 from towerhall_server.live.searches import Searches
 from towerhall_server.lobby.board import Board
-from towerhall_server.lobby.events import Events
+from towerhall_server.lobby.events import Events, Shuns
 from towerhall_server.lobby.my_rooms import note_again, note_over
 from towerhall_server.lobby.people import People
 from towerhall_server.lobby.quickplay import Quickplay, offer_again
@@ -188,7 +188,7 @@ async def service(settings: ServerSettings, store_url: str) -> AsyncIterator[Ser
         regulars, consumer = regulars_of(
             directory, lobby_store, accounts.store, settings.newcomers_chat
         )
-        pushes = await _pushes(settings, log, directory, access)
+        pushes = await _pushes(settings, log, directory, access, shuns)
         hall = Hall(
             directory,
             tokens,
@@ -310,7 +310,7 @@ async def _public_log(
 
 
 async def _pushes(
-    settings: ServerSettings, log: EventLog, directory: Directory, access: Access
+    settings: ServerSettings, log: EventLog, directory: Directory, access: Access, shuns: Shuns
 ) -> Pushes | None:
     """Return web push, unless the operator does not want it."""
     if not settings.push:
@@ -322,6 +322,7 @@ async def _pushes(
         contact=settings.push_sender,
         networks=settings.push_networks,
         pace=PUSH_PACE,
+        shuns=shuns,
     )
 
 

@@ -36,8 +36,12 @@ def token_of(name: str, **more: Any) -> Token:
 class AwayNode:
     """A node, and the pushes that it would send by itself."""
 
-    def __init__(self, live: LiveNode, pushes: Pushes, access: Access) -> None:
+    def __init__(
+        self, live: LiveNode, pushes: Pushes, access: Access, blocks: set[tuple[str, str]]
+    ) -> None:
         self.live, self.pushes, self.access = live, pushes, access
+        self.blocks = blocks
+        """Pairs of ids: the first person has blocked the second one."""
         self._now = count(time.monotonic(), 2 * REST_SECONDS)
 
     async def subscribe(self, name: str, *devices: Device, **more: Any) -> None:
@@ -83,7 +87,12 @@ async def away_node(url: str, name: str = "one") -> AsyncIterator[AwayNode]:
         revocations = RevocationStore(live.log, 30 * DAY_SECONDS)
         access = Access(TOKENS, operators, revocations)
         store = PushStore(live.log)
+        blocks: set[tuple[str, str]] = set()
+
+        async def shuns(person: str, host: str) -> bool:
+            return (person, host) in blocks
+
         pushes = await open_pushes(
-            store, live.directory, access, contact=CONTACT, networks=LOCAL, pace=PACE
+            store, live.directory, access, contact=CONTACT, networks=LOCAL, pace=PACE, shuns=shuns
         )
-        yield AwayNode(live, pushes, access)
+        yield AwayNode(live, pushes, access, blocks)

@@ -261,6 +261,16 @@ async def test_an_invited_person_is_told_once(node: AwayNode, phone: Device) -> 
     assert phone.notes[0]["names"] == ["ann"]
 
 
+async def test_an_invitation_by_a_blocked_host_is_not_told(node: AwayNode, phone: Device) -> None:
+    await node.subscribe("cyd", phone)
+    node.blocks.add((id_of("cyd"), id_of("ann")))
+    actor, (ann,) = await node.room_of("ann")
+    await ann.do("sit")
+    await ann.do("invite", id=actor.follower.room.alias_of(id_of("cyd")))
+    await node.rest()
+    assert phone.notes == []
+
+
 async def test_a_room_has_one_topic_and_other_rooms_have_others(
     node: AwayNode, phone: Device
 ) -> None:

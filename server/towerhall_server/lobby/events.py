@@ -29,7 +29,7 @@ from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.directory import PoisonedRoomError
 from towerhall_server.lobby.draining import ListViewer, send_on
 from towerhall_server.lobby.my_rooms import NEW_MS
-from towerhall_server.lobby.places import has_changed, invited_to, people_of, place_of
+from towerhall_server.lobby.places import has_changed, host_of, invited_to, people_of, place_of
 from towerhall_server.room.state import Room
 from towerhall_server.store.errors import StoreError
 
@@ -307,7 +307,7 @@ class Events:
     ) -> None:
         """Tell those who are invited, unless they have blocked the host (P-207)."""
         known = frozenset() if before is None else invited_to(before.table)
-        host = after.identity_of(after.table.host) if after.table.host else ""
+        host = host_of(after)
         for alias in sorted(invited):
             person, place = after.identity_of(alias), place_of(after, alias)
             follows = person in self._feeds or person in self._followed

@@ -49,6 +49,11 @@ def has_changed(before: Room | None, after: Room, alias: str) -> bool:
     return seat is not None and (seat in before.to_act()) != (seat in after.to_act())
 
 
+def host_of(room: Room) -> str:
+    """Return the id of the host; empty if there is none."""
+    return room.identity_of(room.table.host) if room.table.host else ""
+
+
 def people_of(room: Room) -> Mapping[str, str]:
     """Return the ids of all who have a place in a room, by alias.
 

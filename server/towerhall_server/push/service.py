@@ -9,6 +9,7 @@ from towerhall_server.access.admission import Access
 from towerhall_server.access.tokens import Token
 from towerhall_server.eventlog.pushes import PushStore, Subscription
 from towerhall_server.live.directory import Directory
+from towerhall_server.lobby.events import Shuns
 from towerhall_server.outbound.posting import Outbound
 from towerhall_server.push.telling import Notifier, PushPace
 from towerhall_server.push.vapid import Vapid, new_key
@@ -60,10 +61,11 @@ async def open_pushes(
     contact: str = "",
     networks: tuple[str, ...] = (),
     pace: PushPace,
+    shuns: Shuns,
 ) -> Pushes:
     """Join the parts. The key is made once for all servers of the store."""
     vapid = Vapid(await store.key(new_key()), contact)
     outbound = Outbound(networks, is_trusted=False)
-    telling = Notifier(store, directory, access, outbound, vapid, pace)
+    telling = Notifier(store, directory, access, outbound, vapid, pace, shuns)
     watch = Watch(directory, telling.concern, rest_seconds=pace.rest)
     return Pushes(store, vapid, telling, watch, bool(networks))

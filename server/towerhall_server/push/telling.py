@@ -24,6 +24,8 @@ from towerhall_server.eventlog.due import Going
 from towerhall_server.eventlog.pushes import PushStore, Subscription
 from towerhall_server.live.actor import RoomActor
 from towerhall_server.live.directory import Directory, PoisonedRoomError
+from towerhall_server.lobby.events import Shuns
+from towerhall_server.lobby.places import host_of
 from towerhall_server.outbound.posting import NotPostedError, Outbound, Posted
 from towerhall_server.push.encryption import SALT_BYTES, encrypt
 from towerhall_server.push.notes import BODY_BYTES, Note, body_of, is_news, note_of
@@ -80,10 +82,11 @@ class Notifier:
         outbound: Outbound,
         vapid: Vapid,
         pace: PushPace,
+        shuns: Shuns,
     ) -> None:
         self._store, self._directory, self._access = store, directory, access
         self._outbound, self._vapid = outbound, vapid
-        self._pace = pace
+        self._pace, self._shuns = pace, shuns
         self._bell = asyncio.Event()
 
     async def concern(self, identity: str, room: str) -> None:
@@ -143,6 +146,8 @@ class Notifier:
         if isinstance(note, Then):
             return note
         if note is None or not is_news(note, await self._store.told(identity, code)):
+            return DONE
+        if note.kind == "invited" and await self._shuns(identity, host_of(actor.follower.room)):
             return DONE
         now_ms = round(1000 * time())
         ready = [each for each in devices if each.retry_ms <= now_ms]
