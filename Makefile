@@ -82,9 +82,10 @@ format: $(READY) ## format the code and repair what ruff can repair
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-# A file stays on one worker, which starts its servers once; in order, for the long files come early.
+# A file stays on one worker, which starts its servers once; in order, for the long files come early. Tests wait for about half of
+# their time (timeouts, stores, processes): five workers keep two cores busy, four do not, and each costs 3 s of CPU.
 test: web redis-server caddy openssl chromium go ## all tests
-	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder
 
 browser: web chromium ## all tests of the page in a browser, some minutes; make test leaves a few of them out
 	@TOWERHALL_TEST_LONG=1 $(BIN)/python -m pytest -n 2 tests/browser

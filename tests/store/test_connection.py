@@ -100,9 +100,16 @@ async def test_where_nobody_is_nothing_is_asked(address: str) -> None:
         assert len(set(map(id, answers))) == 3
 
 
-async def test_nothing_to_ask_is_answered_by_nothing(engine_url: str) -> None:
-    async with connected(engine_url) as connection:
-        assert await asked_of(connection, []) == []
+async def test_nothing_to_ask_is_answered_by_nothing_and_costs_nothing(
+    redis: Redis, proxy: Proxy
+) -> None:
+    async with connected(proxy.url) as connection:
+        for count in (1, 2):
+            nothing = asked_of(connection, [])
+            assert nothing.done(), "the store sends no reply to wait for"
+            assert nothing.result() == []
+            assert await asked_of(connection, [INCR]) == [count]
+        assert proxy.connections == 1
 
 
 async def test_answers_that_drip_are_put_together(redis: Redis, proxy: Proxy) -> None:

@@ -215,6 +215,9 @@ class Connection:
 
     def ask(self, commands: Sequence[bytes], answered: Answered) -> None:
         """Send packed commands in one write, as soon as there is a connection."""
+        if not commands:
+            answered([])  # no reply would ever come
+            return
         wire = self._wire
         if wire is not None and wire.lost is None:
             wire.ask(b"".join(commands), len(commands), answered)
