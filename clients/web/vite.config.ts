@@ -5,7 +5,7 @@ import { defineConfig } from "vite";
 /** What the hall and every other part need is one file, or each shared widget would be a request of its own. */
 const shared = /node_modules|src\/(?:ui|app|lobby|room)\/|src\/words\/(?:en|index|names)|typescript\/src\//;
 /** Shared as well, but only by what is opened later: it does not come with the hall. */
-const later = /lobby\/RoomForm|room\/(?:NameForm|SeatDialog)|ui\/(?:Confirm|Switch)|typescript\/src\/(?:inclusion|index|record|signature|stored|verify)/;
+const later = /lobby\/RoomForm|room\/(?:NameForm|SeatDialog)|ui\/(?:Confirm|Switch)|typescript\/src\/(?:inclusion|index|signature|stored|verify)/;
 const base = { name: "base", minShareCount: 2, test: (id: string) => shared.test(id) && !later.test(id) };
 
 // The server's content security policy allows files of our own only: nothing is inlined.

@@ -67,6 +67,9 @@ REMEMBERED: Final = """
 
 
 BLOCKED: Final = "Service Worker registration blocked by Playwright"
+LAST_VALUE: Final = "https://svelte.dev/e/derived_inert"
+"""Svelte warns when a callback reads a value of a part of the page that was closed meanwhile. An
+answer of the network may come then, and the last value is what its callback has to read."""
 
 
 class MissingBrowserError(Exception):
@@ -207,7 +210,7 @@ class Visitors:
             page.on(event, listener)  # type: ignore[call-overload]
 
     def _hear(self, message: ConsoleMessage) -> None:
-        if message.text == BLOCKED:
+        if message.text in (BLOCKED, LAST_VALUE):
             return
         if message.type in ("error", "warning", "assert"):
             where = message.location.get("url", "")

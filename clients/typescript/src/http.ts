@@ -1,6 +1,7 @@
 import { base64url } from "./bytes.ts";
 import { ServiceError } from "./errors.ts";
 import { isMap } from "./merge_patch.ts";
+import { parseRecord } from "./record.ts";
 import type { Keys } from "./signature.ts";
 import type {
   Account,
@@ -261,9 +262,7 @@ export class Service {
 
   /** The record of a game that is over; `ServiceError` with `record_not_ready` before that. */
   async record(code: string, key = ""): Promise<GameRecord> {
-    // Few clients read records, so it is loaded when one does.
-    const [text, { parseRecord }] = await Promise.all([this.recordText(code, key), import("./record.ts")]);
-    return parseRecord(text);
+    return parseRecord(await this.recordText(code, key));
   }
 
   /** The same as the text of a file, to be kept. */

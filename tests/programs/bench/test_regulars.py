@@ -26,7 +26,7 @@ async def kept(redis: Any) -> dict[str, object]:
         sums = await redis.hgetall(keys.sums)
         sums.pop(b"generation", None)
         found[keys.sums] = {
-            name: value.split()[-1] if name.startswith(b"rating") else value
+            name: value.split()[2] if name.startswith(b"rating") else value
             for name, value in sums.items()
         }
         found[keys.past] = await redis.lrange(keys.past, 0, -1)
