@@ -47,6 +47,7 @@ class Passkeys:
 
 async def opened(page: Page) -> Locator:
     """The dialog, reached by keys through the settings."""
+    await expect(page.get_by_role("button", name="Settings")).to_be_visible()
     await page.keyboard.press(",")
     button = page.get_by_role("button", name="Account and sign-in")
     await button.focus()
