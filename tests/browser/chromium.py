@@ -26,7 +26,6 @@ from playwright.async_api import (
     async_playwright,
 )
 
-from tests.browser.profiles import Profile, Profiles, remember
 from towerhall_client.http import Guest
 
 WIDE: Final = {"width": 1280, "height": 800}
@@ -55,6 +54,17 @@ DRAWING: Final = (
     "--ignore-gpu-blocklist",
 )
 """Flags of a browser that draws WebGL in software."""
+
+REMEMBERED: Final = """
+(([origin, entries]) => {
+  if (location.origin !== origin || localStorage.getItem("tests.remembered")) return;
+  localStorage.setItem("tests.remembered", "1");
+  for (const [name, value] of Object.entries(entries)) localStorage.setItem(name, value);
+})(%s)
+"""
+"""Fills a new browser's storage before its first page looks there, and never again. Playwright's
+`storage_state` opens one page more for that, which costs a third of a visit."""
+
 
 BLOCKED: Final = "Service Worker registration blocked by Playwright"
 LAST_VALUE: Final = "/e/derived_inert"
@@ -106,19 +116,6 @@ class Wishes(TypedDict, total=False):
     """Blocked if left out: what one page keeps would answer the next one."""
 
 
-def _memory(wishes: Wishes) -> dict[str, str]:
-    """What a visitor's browser has kept of earlier days."""
-    guest, settings = wishes.get("guest"), wishes.get("settings")
-    kept: dict[str, object] = {}
-    if guest is not None:
-        kept["guest"] = {"token": guest.token, "id": guest.id, "name": guest.name}
-    if settings is not None:
-        kept["settings"] = dict(settings)
-    if (game := wishes.get("game", "five_towers")) is not None:
-        kept["opponents"] = {"game": game, "pace": "quick"}
-    return {f"towerhall.{name}": json.dumps(value) for name, value in kept.items()}
-
-
 class Visitors:
     """Opens pages, and keeps all complaints about them."""
 
@@ -129,52 +126,36 @@ class Visitors:
         viewport: Mapping[str, int] = WIDE,
         scale: float = 1,
         script: str = "",
-        profiles: Profiles | None = None,
     ) -> None:
         """`viewport` is the size of a page unless a visit wishes another one, `scale` the number of
-        drawn pixels to each of its own. `script` runs in each page before its own code. `profiles`
-        lend browsers that others have used; without them each visitor has a new one."""
+        drawn pixels to each of its own. `script` runs in each page before its own code."""
         self._browser = browser
         self._viewport = viewport
         self._scale = scale
         self._script = script
-        self._profiles = profiles
-        self._lent: list[Profile] = []
         self._contexts: list[BrowserContext] = []
         self._meant: list[re.Pattern[str]] = []
         self._complaints: list[str] = []
 
     async def visit(self, url: str, **wishes: Unpack[Wishes]) -> Page:
         """A browser of one's own, and in it the page at that address."""
-        if self._profiles is None or self._script or {"permissions", "service_workers"} & {*wishes}:
-            context = await self.context(url, **wishes)
-            page = await context.new_page()
-        else:
-            profile = await self._profiles.take(self._look(wishes), PATIENCE_MS)
-            self._lent.append(profile)
-            await profile.begin(url, _memory(wishes))
-            page = profile.page
-            self._watch(page)
-            BrowserContext.on(profile.context, "page", self._watch)
+        context = await self.context(url, **wishes)
+        page = await context.new_page()
         await page.goto(url)
         return page
 
     async def context(self, url: str, **wishes: Unpack[Wishes]) -> BrowserContext:
-        """Only the browser, for those who want something of it before the page is opened. Nobody
-        has used it before."""
-        context = await self._browser.new_context(**self._look(wishes))
-        context.set_default_timeout(PATIENCE_MS)
-        if memory := _memory(wishes):
-            await remember(context, url, memory)
-        if self._script:
-            await context.add_init_script(self._script)
-        self._contexts.append(context)
-        context.on("page", self._watch)
-        return context
-
-    def _look(self, wishes: Wishes) -> dict[str, Any]:
-        phone = wishes.get("phone", False)
-        return {
+        """Only the browser, for those who want something of it before the page is opened."""
+        guest, phone = wishes.get("guest"), wishes.get("phone", False)
+        settings = wishes.get("settings")
+        kept: dict[str, object] = {}
+        if guest is not None:
+            kept["guest"] = {"token": guest.token, "id": guest.id, "name": guest.name}
+        if settings is not None:
+            kept["settings"] = dict(settings)
+        if (game := wishes.get("game", "five_towers")) is not None:
+            kept["opponents"] = {"game": game, "pace": "quick"}
+        wanted: dict[str, Any] = {
             "device_scale_factor": self._scale,
             "locale": wishes.get("locale", "en-GB"),
             "viewport": wishes.get("viewport", PHONE if phone else self._viewport),
@@ -185,6 +166,17 @@ class Visitors:
             "is_mobile": phone,
             "reduced_motion": "no-preference" if wishes.get("motion") else "reduce",
         }
+        context = await self._browser.new_context(**wanted)
+        context.set_default_timeout(PATIENCE_MS)
+        if kept:
+            origin = "/".join(url.split("/")[:3])
+            entries = {f"towerhall.{name}": json.dumps(value) for name, value in kept.items()}
+            await context.add_init_script(REMEMBERED % json.dumps([origin, entries]))
+        if self._script:
+            await context.add_init_script(self._script)
+        self._contexts.append(context)
+        context.on("page", self._watch)
+        return context
 
     def mean(self, *patterns: str) -> None:
         """Complaints that match are what the test wants to cause."""
@@ -203,14 +195,6 @@ class Visitors:
                     page.remove_listener(event, listener)
             await context.close()
         self._contexts.clear()
-        for profile in self._lent:
-            profile.context.remove_listener("page", self._watch)
-            for page in profile.context.pages:
-                for event, listener in self._listeners().items():
-                    page.remove_listener(event, listener)
-            assert self._profiles is not None
-            await self._profiles.give_back(profile)
-        self._lent.clear()
 
     def _listeners(self) -> dict[str, Any]:
         return {
@@ -223,8 +207,7 @@ class Visitors:
 
     def _watch(self, page: Page) -> None:
         for event, listener in self._listeners().items():
-            # Not as a method of the page: its profile would take that for a change by the test.
-            Page.on(page, event, listener)  # type: ignore[call-overload]
+            page.on(event, listener)  # type: ignore[call-overload]
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.text == BLOCKED or message.text.endswith(LAST_VALUE):

@@ -9,7 +9,6 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from tests.browser.chromium import PATIENCE_MS, MissingBrowserError, Visitors, launched
-from tests.browser.profiles import Profiles
 from tests.browser.rarely import asked_for_all, is_rare
 from tests.browser.tables import Finished, finish
 from tests.end_to_end.servers import LIMITS, ServerProcess, running
@@ -76,15 +75,10 @@ def server(tmp_path: Path) -> Iterator[ServerProcess]:
         yield process
 
 
-@pytest.fixture(scope="session")
-def profiles(chromium: Browser) -> Profiles:
-    return Profiles(chromium)
-
-
 @pytest_asyncio.fixture(loop_scope="session")
-async def visitors(chromium: Browser, profiles: Profiles) -> AsyncIterator[Visitors]:
+async def visitors(chromium: Browser) -> AsyncIterator[Visitors]:
     """Whoever opens the page. None of them may have anything to complain of in the end."""
-    people = Visitors(chromium, profiles=profiles)
+    people = Visitors(chromium)
     yield people
     await people.leave()
     assert people.complaints == []
