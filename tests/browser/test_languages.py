@@ -16,15 +16,17 @@ SAID: Final = """
 () => {
   const said = new Set();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  // Languages are called by their own names, and so are keys and what a record holds.
-  const own = "[lang]:not(html), noscript, kbd, [data-check] dd";
+  // Languages are called by their own names, and so are keys, what a record holds, and people
+  // whose games are shown live.
+  const people = "[data-live] .names, [data-live] .position";
+  const own = `[lang]:not(html), noscript, kbd, [data-check] dd, ${people}`;
   while (walker.nextNode()) {
     const { data, parentElement } = walker.currentNode;
     if (!parentElement.closest(own)) said.add(data.trim());
   }
   for (const name of ["aria-label", "title", "placeholder", "aria-valuetext"])
     for (const element of document.querySelectorAll(`[${name}]`))
-      said.add(element.getAttribute(name).trim());
+      if (!element.closest(people)) said.add(element.getAttribute(name).trim());
   said.add(document.title);
   said.delete("");
   return [...said];

@@ -291,11 +291,12 @@ def cluster_of(
     replicas: int = 1,
     authority: Path | None = None,
     lag_seconds: float = 0.0,
+    down_ms: int = DOWN_MS,
 ) -> Iterator[Group]:
     """Three primaries, each with that many replicas. With an authority, they speak TLS alone. With
     a lag, replication goes by relays."""
     ports = [free_port(2) for _ in range(SHARDS * (1 + replicas))]
-    more = dict(ANNOUNCED) if lag_seconds else {}
+    more = (ANNOUNCED if lag_seconds else {}) | {"cluster-node-timeout": str(down_ms)}
     if authority is not None:
         more |= tls_of(authority) | {"tls-cluster": "yes", "tls-replication": "yes"}
     engines = [_member(kind, folder / str(n), p, authority, more) for n, p in enumerate(ports)]
@@ -401,7 +402,6 @@ def _member(
         | {
             "cluster-enabled": "yes",
             "cluster-port": str(port + 1),
-            "cluster-node-timeout": str(DOWN_MS),
             "cluster-require-full-coverage": "no",
             "cluster-replica-validity-factor": "0",
         }
