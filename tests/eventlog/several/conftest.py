@@ -1,8 +1,9 @@
 """Stores of several engines. A test that asks for `redis` or `log` runs on each kind of them."""
 
-from collections.abc import AsyncIterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,10 @@ class WholeCluster(RedisCluster):
 
 
 # Where other tests take all time of the machine, a primary may be silent for a second.
-KINDS = {"sentinel": behind_sentinels, "cluster": partial(cluster_of, down_ms=2000)}
+KINDS: Mapping[str, Callable[[str, Path], AbstractContextManager[Group]]] = {
+    "sentinel": behind_sentinels,
+    "cluster": partial(cluster_of, down_ms=2000),
+}
 STARTED = pytest.StashKey[dict[str, Group]]()
 
 
