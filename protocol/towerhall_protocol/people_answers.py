@@ -142,7 +142,6 @@ class OwnReport(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     number: str
     time: int
     room: str
-    person: str
     name: str
     reason: str
     text: str = ""
@@ -153,6 +152,7 @@ class ReportAnswer(OwnReport, frozen=True, kw_only=True):
     """A report in the queue of an operator (P-210)."""
 
     by: str
+    person: str
 
 
 class ReportsAnswer(msgspec.Struct, frozen=True):

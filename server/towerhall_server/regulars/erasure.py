@@ -66,9 +66,9 @@ class Erasure:
         return {
             "games": past["games"],
             "people": await self._bonds.lists(handle),
-            # Who has reported the person is not theirs to know.
+            # Who has reported the person is not theirs to know, nor the id of anybody else.
             "reports": [
-                {name: value for name, value in msgspec.to_builtins(report).items() if name != "by"}
+                _without_ids(msgspec.to_builtins(report))
                 for _, report in reports
                 if report.by == who.id
             ],
@@ -131,6 +131,10 @@ class Erasure:
                 continue
             if room is not None and room.table.aliased:
                 await unsay(self._log, code, room.alias_of(identity))
+
+
+def _without_ids(report: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in report.items() if name not in ("by", "person")}
 
 
 def _seat_of(slip: Slip, handle: str) -> int:

@@ -35,7 +35,6 @@ from towerhall_server.live.loading import load
 from towerhall_server.live.node import Node, ServiceClock
 from towerhall_server.room.commits import decode_commit
 from towerhall_server.room.events import Settings
-from towerhall_server.room.state import sender_of
 from towerhall_server.store.batch import Batch, Call
 from towerhall_server.store.check import connect
 from towerhall_server.store.connection import Connection
@@ -187,9 +186,8 @@ async def _fill(log: EventLog, logs: list[SeededLog]) -> None:
 
 async def _append(log: EventLog, room: SeededLog, index: int, before: Point) -> Point:
     """It gets the time of now, so the chain is not the one that was made before."""
-    entry, commit = room.commits[index].entry, room.commits[index].step.commit
-    more = {"ttl_ms": TTL_MS, "origin": sender_of(commit.cause), "n": commit.cause.n}
-    new = await written(log, room.code, before, entry.commit_id, entry.blob, **more)
+    entry = room.commits[index].entry
+    new = await written(log, room.code, before, entry.commit_id, entry.blob, ttl_ms=TTL_MS)
     return new.point
 
 
