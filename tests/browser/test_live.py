@@ -23,7 +23,7 @@ async def test_a_game_at_play_is_on_the_hall_changes_there_and_is_watched_by_one
     server: ServerProcess, visitors: Visitors
 ) -> None:
     page = await visitors.visit(f"{server.url}#/live", phone=True)
-    await expect(page.get_by_text("Nobody plays a public game at the moment.")).to_be_visible()
+    await expect(page.get_by_text("No public game is being played at the moment.")).to_be_visible()
     running = await set_table(server.url, until=is_building, bots=("easy", "easy"))
 
     await page.goto(server.url)

@@ -357,7 +357,7 @@ class Service(Web):
 
     async def push_key(self) -> str:
         """The key that a push subscription for this service needs. Refused with `no_push` if the
-        service tells nobody who is away."""
+        service sends no push messages."""
         return read(await self.ask("GET", "/v1/push"), _PushKey).key
 
     async def subscribe(

@@ -245,7 +245,7 @@ export class Service {
     await this.#ask("POST", "/v1/me/erase", { token, body: { id } });
   }
 
-  /** The key that a push subscription for this service needs; `ServiceError` with `no_push` if it tells nobody who is away. */
+  /** The key that a push subscription for this service needs; `ServiceError` with `no_push` if the service sends no push messages. */
   async pushKey(): Promise<string> {
     return (await this.#ask<{ key: string }>("GET", "/v1/push")).key;
   }

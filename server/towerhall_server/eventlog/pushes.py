@@ -30,7 +30,7 @@ BURST: Final = 10
 """Pushes to one person in the long run, and at once."""
 KEY: Final = "towerhall:push:key"
 UNSENT: Final = " ?"
-"""After a note of a push that nobody has taken yet. No mark ends so."""
+"""After a note of a push that no push service has taken yet. No mark ends so."""
 QUEUE: Final = "towerhall:{pushes}"
 _SEEN: Final = script_of("seen.lua")
 

@@ -1,4 +1,4 @@
-"""One POST to an address that somebody else has chosen.
+"""One POST to an address that a stranger has chosen.
 
 Redirects are not followed. A name is resolved here, and the connection goes to the checked address,
 so an answer of DNS that changes cannot lead into a network that only this server can reach. Of the

@@ -103,7 +103,7 @@ class Notifier:
             try:
                 found = await self.do_due()
             except StoreError as error:
-                logger.debug("nobody is told of their turn: %s", error)
+                logger.debug("pushes wait for the store: %s", error)
             if not found:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pace.look):

@@ -66,7 +66,7 @@ class Watch:
             try:
                 await self.look(monotonic())
             except StoreError as error:
-                logger.debug("nobody is told of their turn: %s", error)
+                logger.debug("pushes wait for the store: %s", error)
 
     async def look(self, now: float) -> None:
         """Judge the rooms that have come to rest. A room that the store failed for is judged in

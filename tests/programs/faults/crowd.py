@@ -217,7 +217,7 @@ class Crowd:
                 table.strike()
 
     async def recovered(self) -> None:
-        """Wait until every room that was struck has moved again, and whoever waited has an answer;
+        """Wait until every room that was struck has moved again, and no player waits for an answer;
         not for a room that never has."""
         began = asyncio.get_running_loop().time()
         while any(t.is_struck or t.waits_since < began for t in self.tables.values()):

@@ -1,6 +1,6 @@
 """The primary behind sentinels is killed or paused, replication lags, and moves wait for a replica.
 
-What lags is lost with the primary. No acknowledged move may be lost, and nobody may be told of a
+What lags is lost with the primary. No acknowledged move may be lost, and no client may be told of a
 loss: nothing is noted as lost here. A primary that was paused wakes as soon as it was replaced, and
 must not acknowledge a move.
 """

@@ -6,7 +6,7 @@ import { toast } from "../ui/toasts.svelte";
 import { explainPasskey, makePasskey, usePasskey } from "./passkeys";
 import { accountText } from "./speak";
 
-const NOBODY: Account = { passkeys: [], devices: [] };
+const NO_ACCOUNT: Account = { passkeys: [], devices: [] };
 const NONCE_BYTES = 16;
 
 export class AccountState {
@@ -44,7 +44,7 @@ export class AccountState {
   }
 
   async look(): Promise<void> {
-    this.shown = session.guest ? await session.ask((token) => session.service.account(token)) : NOBODY;
+    this.shown = session.guest ? await session.ask((token) => session.service.account(token)) : NO_ACCOUNT;
   }
 
   async addPasskey(): Promise<void> {
@@ -98,7 +98,7 @@ export class AccountState {
     toast(accountText("account.device.done", { name }));
   }
 
-  /** Log out here, or everywhere. The page begins anew, as nobody. */
+  /** Log out here, or everywhere. The page begins anew, without a guest. */
   async leave(device: string | null): Promise<void> {
     const token = this.#token;
     await (device === null ? session.service.revoke(token) : session.service.logOut(token, device));

@@ -59,7 +59,7 @@ class Session {
     return this.guest;
   }
 
-  /** Be nobody here, after this device was logged out. */
+  /** Forget the guest here, after this device was logged out. */
   leave(): void {
     this.guest = null;
     keep("guest", null);

@@ -4,7 +4,7 @@ import type en from "./en";
 export default {
   "account.title": "Konto",
   "account.about.guest": "Du bist hier als Gast {name}. Deine Spiele sind nur in diesem Browser gespeichert, und nicht für immer. Mit einem Konto hast du sie auf jedem Gerät, ohne Passwort.",
-  "account.about.nobody": "Mit einem Konto hast du auf jedem Gerät dieselben Spiele, ohne Passwort.",
+  "account.about.new": "Mit einem Konto hast du auf jedem Gerät dieselben Spiele, ohne Passwort.",
   "account.make": "Konto anlegen",
   "account.make.about": "Du bekommst einen Passkey. Dein Gerät, dein Browser oder dein Passwortmanager bewahrt ihn auf. Du bestätigst ihn mit Finger, Gesicht oder PIN, und nichts davon verlässt dein Gerät.",
   "account.make.others": "Andere Geräte, die deine Spiele haben, werden dabei abgemeldet. Sie melden sich mit dem Passkey an.",

@@ -2,7 +2,7 @@
 export default {
   "account.title": "Account",
   "account.about.guest": "You are here as the guest {name}. Your games are kept in this browser only, and not for ever. With an account they are yours on every device, without a password.",
-  "account.about.nobody": "With an account you have the same games on every device, without a password.",
+  "account.about.new": "With an account you have the same games on every device, without a password.",
   "account.make": "Make an account",
   "account.make.about": "You get a passkey. Your device, your browser or your password manager keeps it. You confirm it by finger, face or PIN, and none of these leaves your device.",
   "account.make.others": "Other devices that have your games are logged out then. They sign in with the passkey.",

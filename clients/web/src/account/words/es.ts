@@ -4,7 +4,7 @@ import type en from "./en";
 export default {
   "account.title": "Cuenta",
   "account.about.guest": "Estás aquí como invitado, con el nombre {name}. Tus partidas se guardan solo en este navegador, y no para siempre. Con una cuenta las tienes en cada dispositivo, sin contraseña.",
-  "account.about.nobody": "Con una cuenta tienes las mismas partidas en cada dispositivo, sin contraseña.",
+  "account.about.new": "Con una cuenta tienes las mismas partidas en cada dispositivo, sin contraseña.",
   "account.make": "Crear una cuenta",
   "account.make.about": "Recibes una llave de acceso. La guarda tu dispositivo, tu navegador o tu gestor de contraseñas. La confirmas con el dedo, la cara o el PIN, y nada de eso sale de tu dispositivo.",
   "account.make.others": "Los demás dispositivos que tienen tus partidas salen entonces. Entran con la llave de acceso.",

@@ -4,7 +4,7 @@ import type en from "./en";
 export default {
   "account.title": "Compte",
   "account.about.guest": "Tu es ici en invité, sous le nom de {name}. Tes parties ne sont gardées que dans ce navigateur, et pas pour toujours. Avec un compte, tu les as sur chaque appareil, sans mot de passe.",
-  "account.about.nobody": "Avec un compte, tu as les mêmes parties sur chaque appareil, sans mot de passe.",
+  "account.about.new": "Avec un compte, tu as les mêmes parties sur chaque appareil, sans mot de passe.",
   "account.make": "Créer un compte",
   "account.make.about": "Tu reçois une clé d’accès. Ton appareil, ton navigateur ou ton gestionnaire de mots de passe la garde. Tu la confirmes par le doigt, le visage ou un code, et rien de cela ne quitte ton appareil.",
   "account.make.others": "Les autres appareils qui ont tes parties sont alors déconnectés. Ils se connectent avec la clé d’accès.",

@@ -4,7 +4,7 @@ import type en from "./en";
 export default {
   "account.title": "Account",
   "account.about.guest": "Qui sei ospite con il nome {name}. Le tue partite sono salvate solo in questo browser, e non per sempre. Con un account le hai su ogni dispositivo, senza password.",
-  "account.about.nobody": "Con un account hai le stesse partite su ogni dispositivo, senza password.",
+  "account.about.new": "Con un account hai le stesse partite su ogni dispositivo, senza password.",
   "account.make": "Crea un account",
   "account.make.about": "Ricevi una passkey. La conserva il tuo dispositivo, il tuo browser o il tuo gestore di password. La confermi con il dito, il viso o il PIN, e niente di questo lascia il tuo dispositivo.",
   "account.make.others": "Gli altri dispositivi che hanno le tue partite vengono allora disconnessi. Accedono con la passkey.",

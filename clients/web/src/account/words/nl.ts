@@ -4,7 +4,7 @@ import type en from "./en";
 export default {
   "account.title": "Account",
   "account.about.guest": "Je bent hier als gast, met de naam {name}. Je spellen staan alleen in deze browser, en niet voor altijd. Met een account heb je ze op elk apparaat, zonder wachtwoord.",
-  "account.about.nobody": "Met een account heb je dezelfde spellen op elk apparaat, zonder wachtwoord.",
+  "account.about.new": "Met een account heb je dezelfde spellen op elk apparaat, zonder wachtwoord.",
   "account.make": "Account maken",
   "account.make.about": "Je krijgt een passkey. Je apparaat, je browser of je wachtwoordbeheerder bewaart hem. Je bevestigt hem met vinger, gezicht of pincode, en niets daarvan verlaat je apparaat.",
   "account.make.others": "Andere apparaten die je spellen hebben, worden dan afgemeld. Ze melden zich aan met de passkey.",

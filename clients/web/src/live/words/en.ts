@@ -5,7 +5,7 @@ export default {
   "live.title": "Live now",
   "live.about": "Games that people play at this moment, as every watcher sees them.",
   "live.all": "All games at play",
-  "live.none": "Nobody plays a public game at the moment.",
+  "live.none": "No public game is being played at the moment.",
   "live.picture": "Towers of {names} at this moment",
   "live.move": "Move {n}",
   "live.watchers": { one: "{n} person is watching", other: "{n} people are watching" },
